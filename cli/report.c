@@ -4,6 +4,7 @@
  */
 #include "report.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,29 +36,29 @@ static int known_digits(double value, double error, int most)
     return known < 0 ? 0 : known < most ? (int)known : most;
 }
 
-/* A number that is not negative, with three digits at most; where none is known, a bound on it. */
-static const char *short_text(char *text, double value, double error)
+const char *cli_short_text(char *text, double value, double error)
 {
     int digits = known_digits(value, error, 3);
-    if (value == 0 && digits > 0) {
+    if (isinf(error)) {
+        snprintf(text, 32, "unknown");
+    } else if (value == 0 && digits > 0) {
         snprintf(text, 32, "0");
     } else if (digits > 0) {
         snprintf(text, 32, "%.*e", digits - 1, value);
     } else {
-        double unit = pow(10, floor(log10(value + error)));
-        snprintf(text, 32, "< %.0e", (floor((value + error) / unit) + 1) * unit);
+        double most = fmax(value + error, DBL_MIN), unit = pow(10, floor(log10(most)));
+        snprintf(text, 32, "< %.0e", (floor(most / unit) + 1) * unit);
     }
     return text;
 }
 
-/* An objective, with the digits that are known. */
-static const char *known_text(char *text, double value, double error)
+const char *cli_known_text(char *text, double value, double error)
 {
     int digits = known_digits(value, error, 9);
     if (digits > 0)
         snprintf(text, 32, "%.*g", digits, value);
     else if (value >= 0)
-        return short_text(text, value, error);
+        return cli_short_text(text, value, error);
     else
         snprintf(text, 32, "unknown");
     return text;
@@ -73,16 +74,17 @@ static void say_certificate(const mcr_report_fit *r)
     }
     if (r->certificate && isfinite(r->value))
         cli_say("certified", "%s %s, tolerance %.2g", r->certificate,
-                short_text(text, r->value, r->value_error), r->tolerance);
+                cli_short_text(text, r->value, r->value_error), r->tolerance);
     if (strcmp(r->learner, "gp") == 0 && r->gap > 0)
         cli_say("", "log likelihood between %s and %s, gap %s",
-                known_text(dual, r->dual, r->objective_error),
-                known_text(text, r->primal, r->objective_error),
-                short_text(gap, r->gap, r->objective_error));
+                cli_known_text(dual, r->dual, r->objective_error),
+                cli_known_text(text, r->primal, r->objective_error),
+                cli_short_text(gap, r->gap, r->objective_error));
     else if (isfinite(r->primal) && isfinite(r->dual))
-        cli_say("", "primal %s, dual %s, gap %s", known_text(text, r->primal, r->objective_error),
-                known_text(dual, r->dual, r->objective_error),
-                short_text(gap, r->gap, r->objective_error));
+        cli_say("", "primal %s, dual %s, gap %s",
+                cli_known_text(text, r->primal, r->objective_error),
+                cli_known_text(dual, r->dual, r->objective_error),
+                cli_short_text(gap, r->gap, r->objective_error));
 }
 
 static void say_stop(const mcr_report_fit *r)
@@ -174,7 +176,7 @@ void cli_report_say(const mcr_report_fit *r)
         cli_say("form", "%s by %s, kernel values off by %.2g (root mean square)", r->form,
                 r->approx, r->kernel_error[1]);
     if (isfinite(r->objective))
-        cli_say("objective", "%s", known_text(count, r->objective, r->objective_error));
+        cli_say("objective", "%s", cli_known_text(count, r->objective, r->objective_error));
     say_certificate(r);
     if (r->n > 0)
         say_stop(r);

@@ -12,7 +12,11 @@
 /* Lines of a summary: learner, kernel, data, support vectors, objective, certificate, why training
  * ended, score on the training data. */
 void cli_report_say(const mcr_report_fit *report);
-/* The same as keys of an object. */
+/* Into text (32 bytes), with the digits that the error leaves: a number that is not negative with
+ * three digits at most, or a bound where none is known; an objective with nine at most. */
+const char *cli_short_text(char *text, double value, double error);
+const char *cli_known_text(char *text, double value, double error);
+/* The summary as keys of an object. */
 void cli_report_json(cli_json *j, const mcr_model *model);
 void cli_metrics_json(cli_json *j, const mcr_metrics *metrics);
 

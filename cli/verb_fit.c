@@ -194,16 +194,20 @@ static void warn(const fit_job *job)
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->keep.beside ? job->keep.beside : job->call->output;
-    char text[1024], resume[512] = "", far[96] = "a part of the problem was not begun";
+    char text[1024], resume[512] = "", far[96] = "a part of the problem was not begun", value[32];
     if (r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL ||
         (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
     if (path && !r->approx && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)
         snprintf(resume, sizeof resume, " (with --start %s it goes on from here)", path);
-    if (isfinite(r->value))
+    int known = !(r->value_error > 0.05 * r->value);
+    if (isfinite(r->value) && known)
         snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
                  r->tolerance);
+    else if (isfinite(r->value))
+        snprintf(far, sizeof far, "%s %s, tolerance %.2g", r->certificate,
+                 cli_short_text(value, r->value, r->value_error), r->tolerance);
     if (r->stop == MCR_STOP_STUCK)
         snprintf(resume, sizeof resume, "%s",
                  cli_learner_has(r->learner, "tol") ? ", scale the data, or take a larger --tol"

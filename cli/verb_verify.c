@@ -10,28 +10,31 @@
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
+#include "report.h"
 #include "text.h"
 
 typedef struct verify_call {
     double C, epsilon, tol;
 } verify_call;
 
+/* A number of the table, and what the model says that it may err by. */
 typedef struct row {
     const char *name, *key;
     const mcr_verified *number;
-    const char *format;
+    double error;
+    const char *(*write)(char *text, double value, double error);
 } row;
 
 enum { NUMBERS = 5 };
 
-static void list_numbers(row *to, const mcr_verification *v)
+static void list_numbers(row *to, const mcr_report_fit *r, const mcr_verification *v)
 {
     const row all[NUMBERS] = {
-        {v->kind, "violation", &v->value, "%.2e"},
-        {"primal", "primal", &v->primal, "%.9g"},
-        {"dual", "dual", &v->dual, "%.9g"},
-        {"gap", "gap", &v->gap, "%.2e"},
-        {"objective", "objective", &v->objective, "%.9g"},
+        {v->kind, "violation", &v->value, r->value_error, cli_short_text},
+        {"primal", "primal", &v->primal, r->objective_error, cli_known_text},
+        {"dual", "dual", &v->dual, r->objective_error, cli_known_text},
+        {"gap", "gap", &v->gap, r->objective_error, cli_short_text},
+        {"objective", "objective", &v->objective, r->objective_error, cli_known_text},
     };
     for (int i = 0; i < NUMBERS; i++)
         to[i] = all[i];
@@ -42,7 +45,7 @@ static void print_json(cli *c, const mcr_model *model, const mcr_verification *v
     const mcr_report_fit *r = mcr_model_report(model);
     row number[NUMBERS];
     cli_json j;
-    list_numbers(number, v);
+    list_numbers(number, r, v);
     cli_json_begin(&j, stdout);
     cli_json_flag(&j, "agrees", v->agrees);
     cli_json_text(&j, "fault", v->fault[0] ? v->fault : NULL);
@@ -65,15 +68,10 @@ static void print_json(cli *c, const mcr_model *model, const mcr_verification *v
     cli_json_end(&j);
 }
 
-static const char *text_of(char *buffer, size_t size, const char *format, double value)
+/* The digits that are known, as fit prints them. */
+static const char *text_of(char *text, const row *of, double value, double error)
 {
-    if (isnan(value))
-        snprintf(buffer, size, "-");
-    else if (format[2] == '2')
-        snprintf(buffer, size, "%.2e", value);
-    else
-        snprintf(buffer, size, "%.9g", value);
-    return buffer;
+    return isnan(value) ? "-" : of->write(text, value, error);
 }
 
 static void print_table(const mcr_model *model, const mcr_verification *v)
@@ -82,7 +80,7 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
     enum { WIDE = 28 };
     row number[NUMBERS];
     char a[32], b[32], e[32];
-    list_numbers(number, v);
+    list_numbers(number, r, v);
     int wide = (int)strlen(v->kind) > WIDE ? (int)strlen(v->kind) : WIDE;
     cli_say("learner", "%s", r->learner);
     cli_say("kernel", "%s", r->kernel);
@@ -91,10 +89,13 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
         const mcr_verified *n = number[i].number;
         if (isnan(n->printed) && isnan(n->recomputed))
             continue;
+        if (isnan(n->error))
+            snprintf(e, sizeof e, "-");
+        else
+            snprintf(e, sizeof e, "%.2e", n->error);
         printf("%-*s %16s %16s %10s%s\n", wide, number[i].name,
-               text_of(a, sizeof a, number[i].format, n->printed),
-               text_of(b, sizeof b, number[i].format, n->recomputed),
-               text_of(e, sizeof e, "%.2e", n->error), n->agrees ? "" : "  differs");
+               text_of(a, &number[i], n->printed, number[i].error),
+               text_of(b, &number[i], n->recomputed, n->error), e, n->agrees ? "" : "  differs");
     }
     printf("%-*s %16.2g\n\n", wide, "tolerance", v->tolerance);
     bool open = isnan(v->value.recomputed) && !isnan(v->value.printed);
@@ -174,7 +175,8 @@ const cli_verb cli_verb_verify = {
              "conditions, or the residual, eigen-residual or identity that certifies the\n"
              "learner. Only the model file and the training data are used, with kernel values\n"
              "in double and compensated sums; nothing is shared with the solvers. Each number\n"
-             "has a bound on its error. The exit status is 1 if a number differs by more than\n"
+             "has a bound on its error, and only digits that are known are shown. The exit status "
+             "is 1 if a number differs by more than\n"
              "its last printed digit, or if the verdict does not hold. Give the training data\n"
              "as they were given to fit.\n"
              "MODEL may be a file written by LIBSVM's svm-train; it is checked against\n"

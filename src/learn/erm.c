@@ -376,9 +376,11 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
                                                .f = e->f,
                                                .n = e->goal.n,
                                                .outputs = e->goal.outputs,
+                                               .weight = e->goal.weight,
                                                .mu = 2 * e->options->lambda,
                                                .bend = 2,
                                                .relative = true,
+                                               .loss = loss_and_gradient,
                                                .gap = coefficient_gap,
                                                .self = e});
     } else {

@@ -7,35 +7,62 @@
 
 #include "learn/learner.h"
 
-/* root: sqrt(K_ii) of each object. The gap is |rest|^2 / (2 mu) in the feature space, with
- * rest = mu a + gradient: an error of rest, divided by a small mu, may be most of it. */
-static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, const double *root,
-                       const double *error)
+/* What the bounds are made of. */
+typedef struct known {
+    double *error;    /* of f, at most; n x outputs */
+    double *gradient; /* of the loss at f; n x outputs */
+    double *rest;     /* what K makes of mu a + gradient errs by so much; n x outputs */
+    double *root;     /* sqrt(K_ii) of each object */
+    double gap;       /* the gap errs by so much */
+} known;
+
+static double weight_of(const mcr_known_loss *loss, int64_t i)
+{
+    return loss->weight[i / loss->outputs];
+}
+
+/* Outputs of an object may share a loss: its largest error is taken for all of them. */
+static void join_outputs(const mcr_known_loss *loss, double *error)
+{
+    for (int64_t i = 0; i < loss->n && loss->outputs > 1; i++) {
+        double *e = error + i * loss->outputs, most = 0;
+        for (int64_t o = 0; o < loss->outputs; o++)
+            most = fmax(most, e[o]);
+        for (int64_t o = 0; o < loss->outputs; o++)
+            e[o] = most;
+    }
+}
+
+/* The objective is mu / 2 a'f and the loss. The gap is |rest|^2 / (2 mu) in the feature space, with
+ * rest = mu a + gradient: an error of rest, divided by a small mu, may be most of it, and so may
+ * the rounding of K rest. */
+static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, known *k)
 {
     int64_t all = loss->n * loss->outputs;
-    double most = 0, sum = 0, off = 0;
+    double most = 0, sum = 0, off = 0, rounded = 0, heaviest = 0;
     for (int64_t i = 0; i < all; i++) {
-        /* The gradient of the loss is about -mu a. */
-        double steep = loss->mu * fabs(loss->a[i]);
-        double rest = loss->bend * error[i] + 4 * DBL_EPSILON * steep;
+        double weight = weight_of(loss, i), bend = weight * loss->bend, e = k->error[i];
+        double pull = loss->mu * loss->a[i], push = k->gradient[i];
+        double rest = bend * e + 4 * DBL_EPSILON * (fabs(pull) + fabs(push));
         most = fmax(most, rest);
-        off += rest * root[i / loss->outputs];
-        sum += 2 * steep * error[i];
+        heaviest = fmax(heaviest, weight);
+        off += rest * k->root[i / loss->outputs];
+        sum += (0.5 * fabs(pull) + fabs(push) + 0.5 * bend * e) * e;
+        rounded += fabs(pull + push) * k->rest[i];
     }
-    if (loss->relative) {
-        double square = off * off / (2 * loss->mu);
-        sum += square + 2 * sqrt(fmax(f->gap, 0) * square);
-    }
-    f->value_error = loss->relative ? sum / fmax(fabs(f->objective), DBL_MIN) : most;
-    f->objective_error = sum + DBL_EPSILON * sqrt((double)all) * fabs(f->objective);
-    if (loss->relative)
-        f->value_error += DBL_EPSILON * sqrt((double)all);
+    double square = off * off / (2 * loss->mu);
+    double least = DBL_EPSILON * sqrt((double)all), size = fmax(fabs(f->objective), DBL_MIN);
+    k->gap = square + 2 * sqrt(fmax(f->gap, 0) * square) + rounded / (2 * loss->mu);
+    f->value_error = loss->relative ? (k->gap + fmax(f->value, 1) * sum) / size + least
+                                    : most / fmax(heaviest, DBL_MIN);
+    if (loss->relative || k->gap <= size)
+        sum += k->gap;
+    f->objective_error = sum + least * size;
 }
 
 /* The bound is for the worst case. Where it leaves the verdict in doubt, products in extended
  * precision show how far f is off. */
-static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss,
-                              const double *root, double *error)
+static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss, known *k)
 {
     int64_t all = loss->n * loss->outputs;
     double *exact = mcr_alloc(f->ctx, 2 * (size_t)all, sizeof *exact);
@@ -44,11 +71,13 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
     mcr_status s = exact ? mcr_gram_extended(gram, &to) : MCR_NO_MEMORY;
     if (!s && isfinite(to.share)) {
-        s = mcr_gram_product_error(gram, loss->a, loss->outputs, to.share, error);
+        s = mcr_gram_product_error(gram, loss->a, loss->outputs, to.share, k->error);
         for (int64_t i = 0; i < all && !s; i++)
-            error[i] += fabs(loss->f[i] - exact[i] - low[i]);
-        if (!s)
-            set_errors(f, loss, root, error);
+            k->error[i] += fabs(loss->f[i] - exact[i] - low[i]);
+        if (!s) {
+            join_outputs(loss, k->error);
+            set_errors(f, loss, k);
+        }
     }
     mcr_free(f->ctx, exact);
     return s;
@@ -56,40 +85,63 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
 
 /* Where mu is small, the coefficients are the better point of the dual problem: errors of f are not
  * divided by mu. */
-static void take_coefficients(mcr_fitted *f, const mcr_known_loss *loss, const double *root,
-                              const double *error)
+static void take_coefficients(mcr_fitted *f, const mcr_known_loss *loss, const known *k)
 {
     int64_t all = loss->n * loss->outputs;
-    double slip, gap = loss->gap(loss->self, root, error, &slip), sum = slip;
+    double slip, gap = loss->gap(loss->self, k->root, k->error, &slip), sum = slip;
     double size = fmax(fabs(f->objective), DBL_MIN), rounding = DBL_EPSILON * sqrt((double)all);
     if (!(gap + slip < f->gap + f->value_error * size))
         return;
     for (int64_t i = 0; i < all; i++)
-        sum += 2 * loss->mu * fabs(loss->a[i]) * error[i];
+        sum += (0.5 * loss->mu * fabs(loss->a[i]) + fabs(k->gradient[i]) +
+                0.5 * weight_of(loss, i) * loss->bend * k->error[i]) *
+               k->error[i];
     f->gap = gap;
     f->dual = f->primal - gap;
     f->value = gap / size;
-    f->value_error = slip / size + rounding;
+    f->value_error = (slip + f->value * sum) / size + rounding;
+    if (f->stop == MCR_STOP_OPTIMAL && f->value > f->tolerance)
+        f->stop = MCR_STOP_STUCK;
     f->objective_error = sum + rounding * size;
+}
+
+/* Space for n x outputs numbers three times, and for n. */
+static mcr_status open_known(known *k, mcr *ctx, mcr_gram *gram, const mcr_known_loss *loss)
+{
+    int64_t all = loss->n * loss->outputs;
+    *k = (known){.error = mcr_alloc(ctx, (size_t)(3 * all + loss->n), sizeof *k->error)};
+    if (!k->error)
+        return MCR_NO_MEMORY;
+    k->gradient = k->error + all;
+    k->rest = k->gradient + all;
+    k->root = k->rest + all;
+    (void)loss->loss(loss->self, 0, loss->n, loss->f, k->gradient);
+    for (int64_t i = 0; i < all; i++)
+        k->error[i] = loss->mu * loss->a[i] + k->gradient[i];
+    mcr_status s = mcr_gram_product_error(gram, k->error, loss->outputs, NAN, k->rest);
+    if (!s)
+        s = mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, k->error);
+    if (!s)
+        s = mcr_gram_diagonal(gram, 0, k->root);
+    if (!s)
+        join_outputs(loss, k->error);
+    for (int64_t i = 0; i < loss->n && !s; i++)
+        k->root[i] = sqrt(fmax(k->root[i], 0));
+    return s;
 }
 
 mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss)
 {
-    int64_t all = loss->n * loss->outputs;
-    double *error = mcr_alloc(f->ctx, (size_t)(all + loss->n), sizeof *error);
-    double *root = error ? error + all : NULL;
-    mcr_status s = error ? mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, error)
-                         : MCR_NO_MEMORY;
+    known k;
+    mcr_status s = open_known(&k, f->ctx, gram, loss);
     if (!s)
-        s = mcr_gram_diagonal(gram, 0, root);
-    for (int64_t i = 0; i < loss->n && !s; i++)
-        root[i] = sqrt(fmax(root[i], 0));
-    if (!s)
-        set_errors(f, loss, root, error);
+        set_errors(f, loss, &k);
     if (!s && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)
-        s = look_closer(f, gram, loss, root, error);
-    if (!s && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance && loss->gap)
-        take_coefficients(f, loss, root, error);
-    mcr_free(f->ctx, error);
+        s = look_closer(f, gram, loss, &k);
+    if (!s && f->value_error > f->tolerance && loss->gap)
+        take_coefficients(f, loss, &k);
+    if (!s && !loss->relative && k.gap > fabs(f->objective)) /* only the objective is known */
+        f->primal = f->dual = f->gap = NAN;
+    mcr_free(f->ctx, k.error);
     return s;
 }

@@ -125,8 +125,12 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 typedef struct mcr_known_loss {
     const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
     int64_t n, outputs;
-    double mu, bend;
+    const double *weight; /* of each object's loss */
+    double mu, bend;      /* bend: with a weight of 1 */
     bool relative;
+    /* The loss at f, and its gradient (mcr_smooth). */
+    double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
+                   double *gradient);
     /* The gap with the coefficients as the point of the dual problem, and what errors of f and
      * rounding make of it; root: sqrt(K_ii). NULL: only the gradient is one. */
     double (*gap)(const void *self, const double *root, const double *error, double *slip);

@@ -169,8 +169,11 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                                                .f = f,
                                                .n = g->n,
                                                .outputs = g->outputs,
+                                               .weight = g->weight,
                                                .mu = g->outputs == 1 ? o->lambda : 2 * o->lambda,
-                                               .bend = 0.25});
+                                               .bend = g->outputs == 1 ? 0.25 : 0.5,
+                                               .loss = g->outputs == 1 ? loss_of_two : loss_of_many,
+                                               .self = g});
     if (s)
         mcr_fitted_free(t);
     else

@@ -128,6 +128,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
                       o->nu);
         goto done;
     }
+    mcr_svm_round_again(&s);
     double square = mcr_svm_square(&s), total = 0, loss = 0;
     for (int64_t i = 0; i < p->n; i++) {
         total += p->weight[i];

@@ -4,6 +4,7 @@
  */
 #include "learn/svm_problem.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -113,6 +114,13 @@ static double free_loss_error(const mcr_svm *svm)
             sum += most;
     }
     return sum * each;
+}
+
+void mcr_svm_round_again(mcr_svm *svm)
+{
+    mcr_qp_result *r = &svm->result;
+    r->square_error += 2 * DBL_EPSILON * r->size * r->size;
+    r->violation_error += 2 * DBL_EPSILON * r->size * sqrt(r->largest);
 }
 
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)

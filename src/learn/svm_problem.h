@@ -49,6 +49,9 @@ mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
 double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
+/* The coefficients are multiplied by a number and rounded once more: adds what that may change to
+ * the errors of the result. */
+void mcr_svm_round_again(mcr_svm *svm);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
 /* The gap of primal and dual, and what all of them may err by. */

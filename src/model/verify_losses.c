@@ -292,7 +292,8 @@ static mcr_status evaluate_erm(outputs *t)
     if (s)
         return s;
     double size = primal.value != 0 ? fabs(primal.value) : 1;
-    mcr_verify_value(v, (mcr_sure){fmax(gap.value, 0) / size, gap.error / size});
+    double share = fmax(gap.value, 0) / size;
+    mcr_verify_value(v, (mcr_sure){share, (gap.error + share * primal.error) / size});
     say_gap(v, primal, gap);
     return MCR_OK;
 }

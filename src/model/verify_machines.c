@@ -24,6 +24,7 @@ typedef struct program {
     int groups;                      /* of fixed sums; 0: none are */
     double epsilon, bias;
     mcr_sure violation, primal, dual;
+    double strict; /* the violation where only a coefficient that equals its bound is at it */
 } program;
 
 static mcr_status open_program(program *p, mcr_verify *v)
@@ -64,11 +65,38 @@ static mcr_status take_output(program *p, int64_t o)
 
 /* ---- the conditions ---------------------------------------------------------------------------*/
 
-/* Coefficients are scaled after they were cut to their bounds: a bound is reached up to
+/* Coefficients may be scaled after they were cut to their bounds: a bound is reached up to
  * rounding. */
 static bool is_at(double b, double bound)
 {
     return isfinite(bound) && fabs(b - bound) <= 1e-12 * fabs(bound);
+}
+
+/* The violation, where a coefficient within rounding of its bound counts as free. */
+static double strict_violation(const program *p)
+{
+    double worst = 0;
+    for (int t = 0; t < (p->groups ? p->groups : 1); t++) {
+        double low = p->groups ? INFINITY : 0, high = p->groups ? -INFINITY : 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            double b = p->b[i], slope = p->g[i] - p->z[i];
+            if (p->group[i] == t && b < p->hi[i])
+                low = fmin(low, slope + (b >= 0 ? p->epsilon : -p->epsilon));
+            if (p->group[i] == t && b > p->lo[i])
+                high = fmax(high, slope + (b > 0 ? p->epsilon : -p->epsilon));
+        }
+        worst = fmax(worst, high - low);
+    }
+    return worst;
+}
+
+/* Both are violations of the conditions: the one that the model may mean. */
+static mcr_sure meant(const mcr_verify *v, mcr_sure violation, double strict)
+{
+    double printed = v->out->value.printed;
+    if (fabs(printed - strict) < fabs(printed - violation.value))
+        violation.value = strict;
+    return violation;
 }
 
 static void find_violation(program *p)
@@ -101,6 +129,7 @@ static void find_violation(program *p)
     for (int64_t i = 0; i < p->n; i++)
         blur = fmax(blur, p->error[i] + 2 * DBL_EPSILON * (fabs(p->g[i]) + fabs(p->z[i])));
     p->violation = (mcr_sure){worst, fmax(error, 2 * blur)};
+    p->strict = worst;
 }
 
 /* Bounds and sums, up to rounding; size: of numbers that the coefficients are differences of. */
@@ -268,6 +297,8 @@ static void evaluate_margin(program *p)
         hull_violation(p);
     else
         find_violation(p);
+    if (p->v->options && !hard)
+        p->strict = strict_violation(p);
     mcr_sure square = square_of(p);
     p->dual = dual_of(p, square);
     if (hard) {
@@ -414,6 +445,7 @@ static mcr_status evaluate_classes(mcr_verify *v)
     bool nu = v->options && strcmp(v->model->learner, "nu-svm") == 0;
     program p;
     mcr_sure violation = {0, 0}, primal = {0, 0}, dual = {0, 0};
+    double strict = 0;
     mcr_status s = open_program(&p, v);
     for (int64_t o = 0; o < v->fitted->outputs && !s; o++) {
         list_objects(&p, o);
@@ -427,6 +459,7 @@ static mcr_status evaluate_classes(mcr_verify *v)
         if (p.violation.value >= violation.value)
             violation.value = p.violation.value;
         violation.error = fmax(violation.error, p.violation.error);
+        strict = fmax(strict, p.strict);
         add(&primal, p.primal);
         add(&dual, p.dual);
     }
@@ -435,7 +468,7 @@ static mcr_status evaluate_classes(mcr_verify *v)
         return s;
     mcr_verify_primal(v, primal);
     mcr_sure gap = {primal.value - dual.value, primal.error + dual.error};
-    mcr_verify_value(v, violation);
+    mcr_verify_value(v, meant(v, violation, strict));
     mcr_verify_dual(v, dual);
     mcr_verify_gap(v, gap);
     mcr_verify_objective(v, times(-1, dual));
@@ -577,6 +610,7 @@ static void evaluate_nu_tube(program *p)
             mcr_verify_fault(p->v, "the multipliers of a kind sum to %.9g, and should sum to %.9g",
                              part[t], 0.5 * nu * total);
     p->violation = (mcr_sure){fmax(0, fmax(high[0] - low[0], high[1] - low[1])), 2 * blur};
+    p->strict = p->violation.value;
     double epsilon = fmax(count == 1 ? *kept : guess_epsilon(p, C), 0);
     mcr_sure square = square_of(p);
     p->epsilon = 0;
@@ -603,8 +637,10 @@ mcr_status mcr_verify_machines(mcr_verify *v)
         evaluate_nu_tube(&p);
     else if (!s)
         evaluate_tube(&p);
+    if (!s && v->options && strcmp(learner, "nu-svr") != 0)
+        p.strict = strict_violation(&p);
     if (!s) {
-        mcr_verify_value(v, p.violation);
+        mcr_verify_value(v, meant(v, p.violation, p.strict));
         mcr_verify_primal(v, p.primal);
         mcr_verify_dual(v, p.dual);
         mcr_verify_gap(v, (mcr_sure){p.primal.value - p.dual.value, p.primal.error + p.dual.error});

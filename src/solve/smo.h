@@ -41,6 +41,7 @@ typedef struct mcr_qp_result {
         high[2]; /* of each group: lowest slope up, highest slope down: -bias is between */
     /* What rounding in double may change, at most: in b'Kb, and in the violation. */
     double square_error, violation_error;
+    double size, largest; /* sum of |b| sqrt(K(x,x)), largest K(x,x) */
 } mcr_qp_result;
 
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,

@@ -295,6 +295,8 @@ mcr_status mcr_smo_final_error(mcr_smo *s)
             count++;
         }
     double share = (isfinite(r.absolute) ? r.absolute : UNKNOWN_ERROR) + 0.5 * DBL_EPSILON * count;
+    s->result->size = size;
+    s->result->largest = s->largest;
     s->result->square_error = share * size * size;
     s->result->violation_error = 2 * share * size * sqrt(s->largest);
     if (!st && s->active == s->n && s->result->violation_error > DOUBT * s->p->tolerance)

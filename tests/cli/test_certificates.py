@@ -8,6 +8,7 @@ import csv
 import math
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -88,6 +89,29 @@ def test_verify_recomputes_every_certificate():
         change_coefficient("m.mercer", "t.mercer", 1e-3)
         done = tap.mercer("verify", "t.mercer", file, status=1)
         assert "verdict    disagrees: " in done.stdout, (call, done.stdout)
+
+
+def test_verify_shows_the_digits_that_fit_printed():
+    """Also bounds, where no digit is certain; the recomputed number has the digits of its own bound."""
+    tap.mercer("sample", "moons", "-n", 120, "-o", "digits.csv")
+    for learner in ("svm", "logistic", "ridge", "nu-svm"):
+        text = tap.mercer("fit", learner, "digits.csv", "-k", "rbf(gamma=2)", "-o", "digits.mercer").stdout
+        table = tap.mercer("verify", "digits.mercer", "digits.csv").stdout
+        names = dict(re.findall(r"\b(primal|dual|gap|objective) +((?:< )?[-\de.+]+)", text))
+        names["value"] = re.search(r"certified +[A-Za-z -]+? ((?:< )?[\de.+-]+), tol", text).group(1)
+        assert len(names) >= 2, text
+        for name, digits in names.items():
+            row = [line for line in table.split("\n") if line.startswith(name)] if name != "value" else [
+                table.split("error <\n")[1].split("\n")[0]]
+            assert len(row) == 1 and re.split("  +", row[0])[1] == digits, (name, digits, table)
+            bound = float(row[0].split()[-1])
+            shown = re.split("  +", row[0])[2]
+            if not shown.startswith("<") and float(shown):
+                # A unit of the last digit that is shown is not below the bound.
+                last = shown.split("e")[0].replace("-", "")
+                unit = 10.0 ** -len(last.split(".")[1] if "." in last else "")
+                unit *= 10.0 ** int(shown.split("e")[1]) if "e" in shown else 1
+                assert unit >= bound, row
 
 
 def test_verify_agrees_where_nothing_is_rounded():
