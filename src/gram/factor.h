@@ -65,10 +65,10 @@ mcr_rows mcr_gram_landmarks(const mcr_gram *gram);
 bool mcr_gram_restricted_keeps(const mcr_gram *gram);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */
 bool mcr_gram_features_are_data(const struct mcr_kernel *kernel, const struct mcr_data *data);
-/* From a positive semidefinite Gram that is kept whole in double, by pivoted Cholesky until the
- * trace of what is left is at most `share` of the whole. If that takes more than `most`
- * columns, or more memory than the budget has, *out is NULL. */
-mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64_t most);
+/* From a positive semidefinite Gram by pivoted Cholesky until the trace of what is left is at most
+ * `share` of the whole. If that takes more than `most` columns, or more memory than the budget has,
+ * *out is NULL; the attempt ends as soon as it looks so. */
+mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t most);
 
 /* The objects that such a factorisation chooses, as numbers that rise: the others are explained by
  * them. order: space for n. */

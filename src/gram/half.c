@@ -1,9 +1,5 @@
 /* half.c: a symmetric Gram kept as the tiles on and above its diagonal.
  *
- * In products tile (r, c) gives y_r += T x_c and y_c += T' x_r. Tiles are dealt out to a number of
- * lanes that depends on n alone; each lane has sums of its own, which are added in order at the
- * end.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gram/half.h"
@@ -15,7 +11,7 @@
 #include "gram/stored.h"
 #include "linalg/tiles.h"
 
-enum { SIDE = MCR_HALF_SIDE, LD = MCR_HALF_LD, MOST_LANES = 16, TILES_A_LANE = 4, CHUNK = 512 };
+enum { SIDE = MCR_HALF_SIDE, LD = MCR_HALF_LD, MOST_LANES = 16, TILES_A_LANE = 4 };
 
 typedef struct half {
     mcr_gram base;
@@ -141,83 +137,21 @@ static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
-typedef struct product {
-    half *h;
-    const mcr_vmath *math;
-    int64_t first, rows; /* vectors of this turn, at most MCR_THIN */
-    int64_t cols;        /* of all turns */
-    const double *v;
-    double *kv;
-} product;
-
-/* The vectors of this turn, those that are missing 0. */
-static mcr_status take_chunk(void *arg, int64_t item, int worker)
+static mcr_status tile_of(void *self, int64_t at, mcr_rows x, mcr_rows z, int worker,
+                          const double **k)
 {
+    (void)x;
+    (void)z;
     (void)worker;
-    const product *p = arg;
-    int64_t n = p->h->base.rows, end = least((item + 1) * CHUNK, n);
-    for (int64_t i = item * CHUNK; i < end; i++) {
-        double *x = p->h->x + i * MCR_THIN;
-        for (int64_t o = 0; o < MCR_THIN; o++)
-            x[o] = o < p->rows ? p->v[i * p->cols + p->first + o] : 0;
-    }
-    return MCR_OK;
-}
-
-static mcr_status run_lane(void *arg, int64_t lane, int worker)
-{
-    (void)worker;
-    const product *p = arg;
-    const half *h = p->h;
-    int64_t n = h->base.rows, at = 0;
-    double *y = h->y + lane * n * MCR_THIN;
-    memset(y, 0, sizeof *y * (size_t)(n * MCR_THIN));
-    for (int64_t r = 0; r < h->side; r++)
-        for (int64_t c = r; c < h->side; c++, at++) {
-            if (at % h->lanes != lane)
-                continue;
-            const double *tile = h->tile + at * MCR_HALF_TILE;
-            int64_t i = r * SIDE, j = c * SIDE;
-            int64_t rows = least(SIDE, n - i), cols = least(SIDE, n - j);
-            p->math->thin(y + i * MCR_THIN, tile, LD, 1, rows, cols, h->x + j * MCR_THIN, p->rows);
-            if (r != c)
-                p->math->thin(y + j * MCR_THIN, tile, 1, LD, cols, rows, h->x + i * MCR_THIN,
-                              p->rows);
-        }
-    return MCR_OK;
-}
-
-static mcr_status sum_chunk(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const product *p = arg;
-    int64_t n = p->h->base.rows, end = least((item + 1) * CHUNK, n);
-    for (int64_t i = item * CHUNK; i < end; i++) {
-        double *sum = p->h->y + i * MCR_THIN;
-        for (int64_t lane = 1; lane < p->h->lanes; lane++)
-            for (int64_t o = 0; o < MCR_THIN; o++)
-                sum[o] += p->h->y[(lane * n + i) * MCR_THIN + o];
-        for (int64_t o = 0; o < p->rows; o++)
-            p->kv[i * p->cols + p->first + o] = sum[o];
-    }
+    *k = ((const half *)self)->tile + at * MCR_HALF_TILE;
     return MCR_OK;
 }
 
 static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
 {
     half *h = (half *)gram;
-    int64_t chunks = (gram->rows + CHUNK - 1) / CHUNK;
-    mcr_status s = MCR_OK;
-    for (int64_t first = 0; first < cols && !s; first += MCR_THIN) {
-        product p = {h, mcr_tiles_best()->f64->math, first, least(MCR_THIN, cols - first), cols, v,
-                     kv};
-        s = mcr_parallel(gram->ctx, chunks, take_chunk, &p);
-        if (!s)
-            s = mcr_parallel(gram->ctx, h->lanes, run_lane, &p);
-        if (!s)
-            s = mcr_parallel(gram->ctx, chunks, sum_chunk, &p);
-    }
-    return s;
+    return mcr_half_multiply(
+        gram->ctx, &(mcr_half_product){gram->rows, h->lanes, h->x, h->y, tile_of, h}, v, cols, kv);
 }
 
 /* ---- centring ---------------------------------------------------------------------------------*/

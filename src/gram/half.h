@@ -27,4 +27,17 @@ bool mcr_gram_is_half(const mcr_gram *gram);
 mcr_status mcr_gram_half_centre(mcr_gram *half, const double *root, const double *mean,
                                 double centre);
 
+/* Products of a symmetric matrix that is known by these tiles, which are kept or made. */
+typedef struct mcr_half_product {
+    int64_t n, lanes; /* lanes: sums that a product is made of, by n alone */
+    double *x, *y;    /* n x MCR_THIN: vectors; their products, once per lane */
+    /* The tile of number `at`, of these rows and columns; valid until the worker's next. */
+    mcr_status (*tile)(void *self, int64_t at, mcr_rows x, mcr_rows z, int worker,
+                       const double **k);
+    void *self;
+} mcr_half_product;
+/* kv = K v, both n x cols; the same bits for any number of threads. */
+mcr_status mcr_half_multiply(mcr *ctx, const mcr_half_product *with, const double *v, int64_t cols,
+                             double *kv);
+
 #endif

@@ -14,10 +14,14 @@ enum { BAND = 256 }; /* rows of a worker's item */
 
 typedef struct column_job {
     mcr *ctx;
-    int64_t n, most, lda;
+    int64_t n, most;
+    mcr_gram *gram; /* values come from it, a row at a time; NULL: all of them are in a */
     const double *a;
-    double *l;    /* n x most */
-    double *left; /* diagonal of what is left */
+    int64_t lda;
+    double *fresh;     /* n: the pivot's row; */
+    const double *row; /* that, or in a */
+    double *l;         /* n x most */
+    double *left;      /* diagonal of what is left */
     int64_t pivot, column;
     double root;
     int64_t *order; /* pivots, one after the other; NULL: not wanted */
@@ -28,7 +32,7 @@ static mcr_status column_band(void *arg, int64_t item, int worker)
     (void)worker;
     const column_job *j = arg;
     int64_t end = (item + 1) * BAND < j->n ? (item + 1) * BAND : j->n;
-    const double *p = j->l + j->pivot * j->most, *row = j->a + j->pivot * j->lda;
+    const double *p = j->l + j->pivot * j->most, *row = j->row;
     for (int64_t i = item * BAND; i < end; i++) {
         double *l = j->l + i * j->most, sum = row[i];
         for (int64_t c = 0; c < j->column; c++)
@@ -39,13 +43,31 @@ static mcr_status column_band(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* The pivot's row of K. */
+static mcr_status take_row(column_job *j)
+{
+    j->row = j->gram ? j->fresh : j->a + j->pivot * j->lda;
+    return j->gram ? mcr_gram_block(j->gram, (mcr_rows){NULL, j->pivot, 1}, mcr_gram_all(j->gram),
+                                    j->fresh, j->n)
+                   : MCR_OK;
+}
+
+/* Whether the columns that are allowed will not do: the trace falls ever more slowly, so that what
+ * a column has gained up to now is the most that one will gain. */
+static bool is_hopeless(const column_job *j, double share, double trace, double whole)
+{
+    enum { FEW = 16 };
+    return !j->order && j->column >= FEW &&
+           log(whole / trace) * (double)j->most < log(1 / share) * (double)j->column;
+}
+
 /* Columns until the trace is small; *enough: whether it came to that. */
 static mcr_status reduce(column_job *j, double share, bool *enough)
 {
     double whole = 0;
-    mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < j->n; i++)
-        whole += j->left[i] = fmax(j->a[i * j->lda + i], 0);
+    mcr_status s = j->gram ? mcr_gram_diagonal(j->gram, 0, j->left) : MCR_OK;
+    for (int64_t i = 0; i < j->n && !s; i++)
+        whole += j->left[i] = fmax(j->gram ? j->left[i] : j->a[i * j->lda + i], 0);
     for (; !s; j->column++) {
         double trace = 0;
         j->pivot = 0;
@@ -54,31 +76,34 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
             j->pivot = j->left[i] > j->left[j->pivot] ? i : j->pivot;
         }
         *enough = trace <= share * whole;
-        if (*enough || j->column == j->most)
+        if (*enough || j->column == j->most || is_hopeless(j, share, trace, whole))
             break;
         j->root = sqrt(j->left[j->pivot]);
         if (j->order)
             j->order[j->column] = j->pivot;
-        s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
+        s = mcr_deadline_over(j->ctx) ? mcr_fail(j->ctx, MCR_STOPPED, "interrupted") : take_row(j);
+        if (!s)
+            s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
     }
     return s;
 }
 
-mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *kept, double share, int64_t most)
+mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t most)
 {
     *out = NULL;
     bool enough = false;
-    mcr *ctx = kept->ctx;
-    int64_t n = kept->rows, ld;
-    const double *a = mcr_gram_doubles(kept, &ld);
+    mcr *ctx = of->ctx;
+    int64_t n = of->rows, ld;
+    const double *a = mcr_gram_doubles(of, &ld);
     size_t bytes = (size_t)n * (size_t)most * sizeof(double);
     if (most == 0 || bytes > mcr_budget_left(ctx))
         return MCR_OK;
     mcr_status s = mcr_budget_take(ctx, bytes, "a matrix of low rank");
     if (s)
         return s;
-    column_job j = {.ctx = ctx, .n = n, .most = most, .lda = ld, .a = a};
-    j.left = mcr_alloc(ctx, (size_t)n, sizeof *j.left);
+    column_job j = {.ctx = ctx, .n = n, .most = most, .gram = a ? NULL : of, .a = a, .lda = ld};
+    j.left = mcr_alloc(ctx, (size_t)n, 2 * sizeof *j.left);
+    j.fresh = j.left ? j.left + n : NULL;
     j.l = mcr_alloc(ctx, (size_t)n, (size_t)most * sizeof *j.l);
     s = j.left && j.l ? reduce(&j, share, &enough) : MCR_NO_MEMORY;
     mcr_free(ctx, j.left);

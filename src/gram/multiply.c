@@ -1,4 +1,5 @@
-/* multiply.c: K v of a bound Gram, tile by tile, without keeping K.
+/* multiply.c: K v of a bound Gram, tile by tile, without keeping K. Of a symmetric one half of the
+ * values is computed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +9,7 @@
 
 #include "base/context.h"
 #include "base/threads.h"
+#include "gram/half.h"
 #include "linalg/tiles.h"
 
 /* Rows of a tile: small enough for the tile to stay in the second-level cache. */
@@ -57,8 +59,60 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
     return s;
 }
 
+/* Lanes of products from half of the values: their sums take a few dozen megabytes at most. 0: too
+ * few or too many objects, or more vectors than one turn has, which would compute all of it
+ * again. */
+static int64_t lanes_of(const mcr_gram *g, int64_t cols)
+{
+    enum { LEAST = 1000, MOST_LANES = 16, LEAST_LANES = 4, OBJECTS = 500000 };
+    int64_t lanes = OBJECTS / (g->rows > 0 ? g->rows : 1);
+    bool suits = g->symmetric && g->rows >= LEAST && cols <= MCR_THIN && lanes >= LEAST_LANES;
+    return !suits ? 0 : lanes < MOST_LANES ? lanes : MOST_LANES;
+}
+
+typedef struct half_job {
+    mcr_gram_bound *gram;
+    double *tile; /* MCR_HALF_TILE for each worker */
+} half_job;
+
+static mcr_status make_tile(void *self, int64_t at, mcr_rows x, mcr_rows z, int worker,
+                            const double **k)
+{
+    (void)at;
+    const half_job *job = self;
+    mcr *ctx = job->gram->base.ctx;
+    mcr_tile tile = {.x = x,
+                     .z = z,
+                     .precise = true,
+                     .k = job->tile + worker * MCR_HALF_TILE,
+                     .ld = MCR_HALF_LD,
+                     .scratch = job->gram->scratch[worker]};
+    *k = tile.k;
+    return mcr_deadline_over(ctx) ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
+                                  : mcr_binding_block(job->gram->binding, &tile);
+}
+
+static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int64_t cols,
+                                double *kv)
+{
+    int64_t n = g->rows, workers = mcr_workers(g->ctx);
+    double *x = mcr_alloc(g->ctx, (size_t)(n * (lanes + 1) * MCR_THIN + workers * MCR_HALF_TILE),
+                          sizeof *x);
+    if (!x)
+        return MCR_NO_MEMORY;
+    double *y = x + n * MCR_THIN;
+    half_job job = {(mcr_gram_bound *)g, y + n * lanes * MCR_THIN};
+    mcr_status s = mcr_half_multiply(g->ctx, &(mcr_half_product){n, lanes, x, y, make_tile, &job},
+                                     v, cols, kv);
+    mcr_free(g->ctx, x);
+    return s;
+}
+
 mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
 {
+    int64_t lanes = lanes_of(g, cols);
+    if (lanes)
+        return multiply_half(g, lanes, v, cols, kv);
     int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
     double *vt = mcr_alloc(g->ctx, (size_t)n * (size_t)cols, sizeof *vt);
     if (!vt)

@@ -6,11 +6,11 @@
  * quickly, as it does for kernels. All vectors are kept together with their products with G, so
  * that one product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
- * A problem that has taken many products is first solved with a low rank in place of G, if G is L
- * L^T to rounding with few columns, as it is for smooth kernels on few features. Newton's step is
- * then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, where that is too
- * large, by products that are many times cheaper. What is left to do from there, mostly nothing, is
- * done with G.
+ * Where G is near to L L^T with few columns, as it is for smooth kernels on few features, the
+ * problem is first solved with that in place of G; one that has taken many products, also with more
+ * columns. Newton's step is then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') /
+ * mu, or, where that is too large, by products that are many times cheaper. The few steps that are
+ * left to do from there are found in the same way, but their lengths and what they leave are G's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,6 +41,7 @@ typedef struct state {
     double *low_space; /* rank x columns */
     mcr_system inner;  /* mu + L' H L, by column and then rank; closed: too large */
     bool use_low;
+    bool known;       /* the result is that of G, not of a low rank */
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     both rest, step, residual, direction, curved;
     double *gradient, *trial;
@@ -139,6 +140,8 @@ static mcr_status look(state *t, const double *a, const double *f)
     r->objective = t->loss + t->p->mu / 2 * dot(t, a, f);
     r->rest = largest(t, t->rest.v);
     r->gap = fmax(0, dot(t, t->rest.v, t->rest.gv) / (2 * t->p->mu));
+    if (!s)
+        t->known = !t->use_low || t->factor == t->gram;
     if (!s && !isfinite(r->objective + r->rest + r->gap))
         s = mcr_fail(
             t->ctx, MCR_NUMERIC,
@@ -271,6 +274,33 @@ static mcr_status solve_low(state *t, const double *f)
     return multiply(t, t->step.v, t->step.gv);
 }
 
+/* All of G in memory, where the budget has space for it. */
+static mcr_status keep(state *t)
+{
+    double n = (double)mcr_gram_rows(t->gram);
+    if (t->kept || n * (n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
+        return MCR_OK;
+    return mcr_gram_keep(&t->kept, t->gram, t->p->phase);
+}
+
+/* No more direct steps: mu is too small for a factor of the inner system, or a low rank is too far
+ * from G. */
+static mcr_status leave_factor(state *t)
+{
+    mcr_system_close(&t->inner);
+    return t->use_low ? MCR_OK : keep(t);
+}
+
+/* Newton's step. With a low rank in place of G it is near to that of G itself. */
+static mcr_status find_step(state *t, const double *f)
+{
+    mcr_status s = t->inner.a ? solve_low(t, f) : MCR_NUMERIC;
+    if (s != MCR_NUMERIC)
+        return s;
+    s = t->inner.a ? leave_factor(t) : MCR_OK;
+    return s ? s : conjugate(t, f);
+}
+
 /* Goes along the step as far as the objective falls enough, a share of it; false: nowhere. */
 static bool advance(state *t, double *a, double *f, double *went)
 {
@@ -313,6 +343,26 @@ static mcr_status use_factor(state *t, mcr_gram *factor)
     return s == MCR_OVER_BUDGET ? MCR_OK : s;
 }
 
+/* A share of the trace that is rounding; what may be left of it, as a share of mu, where steps are
+ * near enough to those of G. */
+static const double rounding = 1e-12, near = 1e-2;
+
+/* The factor before anything else is computed, where few columns do: these cost less than a few
+ * products with G. */
+static mcr_status look_for_factor(state *t)
+{
+    enum { LEAST = 1000, PART = 8, ROOTS = 6 };
+    int64_t n = mcr_gram_rows(t->gram), most = (int64_t)(ROOTS * sqrt((double)n));
+    double trace = 0, *diagonal = t->trial;
+    if (n < LEAST || !mcr_gram_is_definite(t->gram) || mcr_gram_is_slow(t->gram))
+        return MCR_OK;
+    mcr_status s = mcr_gram_diagonal(t->gram, 0, diagonal);
+    for (int64_t i = 0; i < n && !s; i++)
+        trace += diagonal[i];
+    double share = fmax(rounding, near * t->p->mu / fmax(trace, t->p->mu));
+    return s ? s : mcr_gram_low_rank(&t->low, t->gram, share, most < n / PART ? most : n / PART);
+}
+
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
                              mcr_smooth_result *result)
 {
@@ -329,9 +379,8 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
             return MCR_NO_MEMORY;
     if (mcr_gram_width(gram) > 0)
         return use_factor(t, gram);
-    if ((double)n * (double)(n + 16) * sizeof(double) > (double)mcr_budget_left(t->ctx))
-        return MCR_OK;
-    return mcr_gram_keep(&t->kept, gram, p->phase);
+    mcr_status s = look_for_factor(t);
+    return s || t->low ? s : keep(t);
 }
 
 static void close_state(state *t)
@@ -399,14 +448,15 @@ static mcr_status iterate(state *t, double *a, double *f)
             t->result->stop = MCR_STOP_STUCK;
             break;
         }
-        s = t->use_low && t->inner.a ? solve_low(t, f) : conjugate(t, f);
-        if (s == MCR_NUMERIC && t->inner.a) { /* mu is too small for a factor */
-            mcr_system_close(&t->inner);
-            s = conjugate(t, f);
-        }
+        double before = t->result->rest;
+        s = find_step(t, f);
         if (s)
             break;
         if (!advance(t, a, f, &share)) {
+            if (!t->use_low && t->inner.a) {
+                s = leave_factor(t);
+                continue;
+            }
             t->result->stop = t->result->stop ? t->result->stop : MCR_STOP_STUCK;
             break;
         }
@@ -414,6 +464,8 @@ static mcr_status iterate(state *t, double *a, double *f)
         s = look_or_return(t, share, a, f);
         if (!s)
             s = settle(t, a, f);
+        if (!s && !t->use_low && t->inner.a && t->result->rest > 0.5 * before)
+            s = leave_factor(t);
     }
     if (s == MCR_STOPPED && known) { /* the last state is a model */
         t->result->stop = MCR_STOP_INTERRUPTED;
@@ -427,7 +479,9 @@ static mcr_status approach(state *t, double *a, double *f)
 {
     enum { PART = 4 }; /* columns are worth it up to such a part of n */
     t->patience = 0;
-    mcr_status s = mcr_gram_low_rank(&t->low, t->kept, 1e-12, mcr_gram_rows(t->gram) / PART);
+    mcr_status s = t->low ? MCR_OK
+                          : mcr_gram_low_rank(&t->low, t->kept, rounding,
+                                              mcr_gram_rows(t->gram) / PART);
     if (s || !t->low)
         return s;
     s = use_factor(t, t->low);
@@ -460,16 +514,18 @@ static mcr_status polish(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
-/* f from scratch, and what follows from it. After the time limit the last state stays. */
+/* f from scratch, and what follows from it. After the time limit the last state stays, if it is one
+ * of G. */
 static mcr_status refresh(state *t, const double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
+    bool known = t->known;
     mcr_status s = multiply(t, a, t->trial);
     if (!s) {
         memcpy(f, t->trial, sizeof *f * (size_t)t->count);
         s = look(t, a, f);
     }
-    if (s != MCR_STOPPED || last.stop == MCR_STOP_OPTIMAL)
+    if (s != MCR_STOPPED || last.stop == MCR_STOP_OPTIMAL || !known)
         return s;
     *t->result = last;
     return MCR_OK;
@@ -480,8 +536,13 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
 {
     enum { AGAIN = 3, PATIENCE = 60 };
     state t;
+    bool fresh = false; /* f is from scratch */
     mcr_status s = open_state(&t, gram, p, result);
-    if (!s && t.kept) {
+    if (!s && t.low) {
+        s = approach(&t, a, f);
+        if (!s && !t.inner.a)
+            s = keep(&t);
+    } else if (!s && t.kept) {
         t.patience = PATIENCE;
         s = iterate(&t, a, f);
         if (!s && !is_optimal(&t) && result->stop == MCR_STOP_OPTIMAL)
@@ -492,10 +553,11 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
     for (int round = 0; round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; round++) {
         int64_t before = result->steps;
         s = iterate(&t, a, f);
+        fresh = result->steps == before;
         if (result->stop != MCR_STOP_OPTIMAL || result->steps == before)
             break;
     }
-    if (!s && result->steps > 0)
+    if (!s && (!t.known || (result->steps > 0 && !fresh)))
         s = refresh(&t, a, f);
     if (!s && !is_optimal(&t) &&
         (result->stop == MCR_STOP_OPTIMAL || result->stop == MCR_STOP_STUCK))

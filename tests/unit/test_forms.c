@@ -236,6 +236,57 @@ static void test_low_rank(void **state)
     free(l);
 }
 
+/* Of many objects, a Gram that is not kept: products from half of its values, the same bits with
+ * one thread and with two; and a factor of its columns, which is it to rounding. */
+static void test_products_of_many(void **state)
+{
+    enum { N = 1003, COLUMNS = 3, MANY = 17 };
+    double *v = calloc(N * MANY, sizeof *v), *y[2], *low_y = calloc(N * COLUMNS, sizeof *low_y);
+    (void)state;
+    for (int64_t i = 0; i < N * MANY; i++)
+        v[i] = sin((double)i);
+    for (int t = 0; t < 2; t++) {
+        mcr *ctx = test_open(t + 1);
+        mcr_data *data = sample_data(ctx, "moons", N);
+        mcr_kernel *kernel;
+        mcr_gram *gram, *low;
+        double *k = all_values(ctx, "rbf(gamma=0.5)", data), u[300 * COLUMNS];
+        y[t] = calloc(N * MANY, sizeof *y[t]);
+        test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=0.5)"));
+        test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, data, NULL));
+        for (int64_t cols = COLUMNS; cols <= MANY; cols += MANY - COLUMNS) {
+            test_ok(ctx, mcr_gram_multiply(gram, v, cols, y[t]));
+            for (int64_t i = 0; i < N; i += 7)
+                for (int64_t c = 0; c < cols; c++) {
+                    double sum = 0;
+                    for (int64_t j = 0; j < N; j++)
+                        sum += k[i * N + j] * v[j * cols + c];
+                    test_close_real("K v", y[t][i * cols + c], sum, 1e-11);
+                }
+        }
+        test_ok(ctx, mcr_gram_multiply(gram, v, COLUMNS, y[t]));
+        test_ok(ctx, mcr_gram_low_rank(&low, gram, 1e-13, 300));
+        assert_non_null(low);
+        assert_in_range(mcr_gram_width(low), 20, 300);
+        test_ok(ctx, mcr_gram_project(low, mcr_gram_all(low), v, COLUMNS, u));
+        test_ok(ctx, mcr_gram_expand(low, mcr_gram_all(low), u, COLUMNS, low_y));
+        test_close_arrays("L L' v", low_y, y[t], N * COLUMNS, 1e-9);
+        mcr_gram_close(low);
+        test_ok(ctx, mcr_gram_low_rank(&low, gram, 1e-13, 20));
+        assert_null(low);
+        free(k);
+        mcr_gram_close(gram);
+        mcr_kernel_free(kernel);
+        mcr_data_free(data);
+        test_close(ctx);
+    }
+    assert_memory_equal(y[0], y[1], sizeof **y * N * COLUMNS);
+    free(v);
+    free(y[0]);
+    free(y[1]);
+    free(low_y);
+}
+
 /* ---- solvers ----------------------------------------------------------------------------------*/
 
 /* The solvers on D find what SMO finds on D D'. */
@@ -659,6 +710,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_low_rank, test_setup, test_teardown),
+        cmocka_unit_test(test_products_of_many),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_programs, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_svm, test_setup, test_teardown),

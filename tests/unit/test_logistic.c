@@ -8,44 +8,77 @@
 enum { N = 80 };
 static const char rbf[] = "rbf(gamma=0.5)";
 
-/* 2 lambda a_iy = [y_i = y] - P(y | x_i); of two classes the difference of both is kept. */
+/* 2 lambda a_iy = [y_i = y] - P(y | x_i); of two classes the difference of both is kept. Gives the
+ * coefficients of the first output, to be freed. */
+static double *check_identity(mcr *ctx, const char *sample, int64_t n, const char *kernel,
+                              double lambda)
+{
+    char options[64];
+    snprintf(options, sizeof options, "lambda=%g tol=1e-9", lambda);
+    mcr_data *data = sample_data(ctx, sample, n);
+    mcr_model *model = fit_model(ctx, "logistic", kernel, data, options);
+    int64_t k = mcr_model_classes(model), outputs = mcr_model_outputs(model);
+    double *proba = calloc((size_t)(n * k), sizeof *proba), *first = NULL;
+    double *value = calloc((size_t)n, sizeof *value), *want = calloc((size_t)n, sizeof *want);
+    test_ok(ctx, mcr_predict(ctx, model, data, value, NULL, proba));
+    for (int64_t o = 0; o < outputs; o++) {
+        double *a = all_coefficients(ctx, model, o, n);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t own = mcr_data_class_of(data)[i], y = outputs == 1 ? 1 : o;
+            want[i] = ((own == y) - proba[i * k + y]) / (outputs == 1 ? lambda : 2 * lambda);
+        }
+        test_close_arrays("identity", a, want, n, 1e-8 / lambda);
+        if (o == 0)
+            first = a;
+        else
+            free(a);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t c = 0; c < k; c++) {
+            sum += proba[i * k + c];
+            assert_true(proba[i * k + (int64_t)value[i]] >= proba[i * k + c]);
+        }
+        test_close_real("sum", sum, 1, 1e-14);
+    }
+    const mcr_report_fit *r = mcr_model_report(model);
+    assert_true(r->gap >= 0 && r->gap < 1e-9 * r->primal && r->primal == r->objective);
+    free(proba);
+    free(value);
+    free(want);
+    mcr_model_free(model);
+    mcr_data_free(data);
+    return first;
+}
+
 static void test_identity(void **context)
 {
     static const char *const samples[] = {"moons", "blobs", "motifs"};
     static const double lambdas[] = {5, 0.5, 0.01};
-    mcr *ctx = *context;
-    for (int t = 0; t < 9; t++) {
-        const char *kernel = t % 3 == 2 ? "normalize(spectrum(p=3))" : rbf;
-        char options[64];
-        double lambda = lambdas[t / 3];
-        snprintf(options, sizeof options, "lambda=%g tol=1e-9", lambda);
-        mcr_data *data = sample_data(ctx, samples[t % 3], N);
-        mcr_model *model = fit_model(ctx, "logistic", kernel, data, options);
-        int64_t k = mcr_model_classes(model), outputs = mcr_model_outputs(model);
-        double *proba = calloc((size_t)(N * k), sizeof *proba), value[N];
-        test_ok(ctx, mcr_predict(ctx, model, data, value, NULL, proba));
-        for (int64_t o = 0; o < outputs; o++) {
-            double *a = all_coefficients(ctx, model, o, N), want[N];
-            for (int64_t i = 0; i < N; i++) {
-                int64_t own = mcr_data_class_of(data)[i], y = outputs == 1 ? 1 : o;
-                want[i] = ((own == y) - proba[i * k + y]) / (outputs == 1 ? lambda : 2 * lambda);
-            }
-            test_close_arrays("identity", a, want, N, 1e-8 / lambda);
-            free(a);
+    for (int t = 0; t < 9; t++)
+        free(check_identity(*context, samples[t % 3], N,
+                            t % 3 == 2 ? "normalize(spectrum(p=3))" : rbf, lambdas[t / 3]));
+}
+
+/* So many objects that a low rank is looked for first: there is one on the plane, where lambda is
+ * not too small, and none of a kernel that is almost the identity. The same bits with one thread
+ * and with two. */
+static void test_many(void **context)
+{
+    enum { MANY = 1200 };
+    static const char *const kernels[] = {"rbf(gamma=0.5)", "rbf(gamma=0.5)", "rbf(gamma=1e4)"};
+    static const double lambdas[] = {0.5, 1e-3, 0.5};
+    (void)context;
+    for (int t = 0; t < 3; t++) {
+        double *a[2];
+        for (int run = 0; run < 2; run++) {
+            mcr *ctx = test_open(run + 1);
+            a[run] = check_identity(ctx, t ? "moons" : "blobs", MANY, kernels[t], lambdas[t]);
+            test_close(ctx);
         }
-        for (int64_t i = 0; i < N; i++) {
-            double sum = 0;
-            for (int64_t c = 0; c < k; c++) {
-                sum += proba[i * k + c];
-                assert_true(proba[i * k + (int64_t)value[i]] >= proba[i * k + c]);
-            }
-            test_close_real("sum", sum, 1, 1e-14);
-        }
-        const mcr_report_fit *r = mcr_model_report(model);
-        assert_true(r->gap >= 0 && r->gap < 1e-9 * r->primal && r->primal == r->objective);
-        free(proba);
-        mcr_model_free(model);
-        mcr_data_free(data);
+        assert_memory_equal(a[0], a[1], sizeof **a * MANY);
+        free(a[0]);
+        free(a[1]);
     }
 }
 
@@ -115,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_identity, test_setup, test_teardown),
+        cmocka_unit_test(test_many),
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_limits, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_repeats, test_setup, test_teardown),
