@@ -182,7 +182,7 @@ static mcr_status remark(mcr_fitted *f, const ridge *r)
 {
     const mcr_squares *q = &r->q;
     mcr_status s = MCR_OK;
-    if (q->near)
+    if (q->near && !q->most)
         s = mcr_fitted_remark(f,
                               "the kernel matrix does not fit the memory: conjugate gradients with "
                               "%lld products, preconditioned by %lld landmarks",
@@ -242,6 +242,16 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
+/* Where the kernel matrix does not fit the memory, or a factor of it takes longer than some
+ * products: landmarks, for a preconditioner. */
+static mcr_status open_near(ridge *r, const mcr_learning *in, double lambda)
+{
+    mcr_squares *q = &r->q;
+    bool large = mcr_squares_is_large(q, lambda);
+    q->most = large ? 0 : mcr_squares_products(q, lambda);
+    return large || q->most ? mcr_form_near(&q->near, &r->map, in, mcr_squares_rank(q)) : MCR_OK;
+}
+
 static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
 {
     mcr_squares *q = &r->q;
@@ -255,8 +265,8 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
                              r->options->tol);
     if (!s && path)
         s = pick_lambda(r, &lambda);
-    else if (!s && !loo && !r->form.features && !in->gram && mcr_squares_is_large(q, lambda))
-        s = mcr_form_near(&q->near, &r->map, in, mcr_squares_rank(q));
+    else if (!s && !loo && !r->form.features && !in->gram)
+        s = open_near(r, in, lambda);
     if (!s)
         s = mcr_squares_solve(q, lambda, path || loo);
     if (!s)

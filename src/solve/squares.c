@@ -88,7 +88,9 @@ static mcr_status multiply(mcr_squares *q, const double *v, double *part, double
         return mcr_system_multiply(&q->m, v, k, y);
     for (int64_t i = 0; i < n * k; i++)
         part[i] = q->root[i / k] * v[i];
-    return mcr_gram_multiply(q->gram, part, k, y);
+    return k == 1 && mcr_gram_width(q->gram) == 0
+               ? mcr_gram_sums(q->gram, mcr_gram_all(q->gram), true, part, y)
+               : mcr_gram_multiply(q->gram, part, k, y);
 }
 
 /* The norm of column o of v (n x outputs). */
@@ -360,9 +362,11 @@ mcr_status mcr_squares_solve(mcr_squares *q, double lambda, bool exactly)
     q->lambda = lambda;
     q->jitter = 0;
     q->gradient = INFINITY;
+    q->lost = false;
     if (q->near) {
         s = mcr_squares_conjugate(q);
-        return s ? s : evaluate(q);
+        if (s || !q->lost)
+            return s ? s : evaluate(q);
     }
     if (mcr_gram_width(q->gram) > 0)
         return solve_features(q);

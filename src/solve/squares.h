@@ -25,6 +25,8 @@ typedef struct mcr_squares {
      * gradients with this preconditioner, without the matrix. NULL: by a factorisation. */
     mcr_gram *near;
     const char *phase; /* under which that reports; NULL: "ridge" */
+    /* Of an output, with `near`: products that may be tried before a factor; 0: there is none. */
+    int64_t most;
 
     /* The solution, and how good it is. */
     double lambda;
@@ -33,6 +35,7 @@ typedef struct mcr_squares {
     double gradient; /* relative to that at 0; INFINITY: not needed */
     double jitter;   /* added to the diagonal for the factor alone, where that was singular */
     int64_t steps;   /* solutions by a factor, or products of conjugate gradients */
+    bool lost;       /* products were tried, and were too many */
 
     /* For leave-one-out errors: the diagonal of (W^1/2 K W^1/2 + lambda)^-1. */
     double *inverse;
@@ -77,10 +80,12 @@ typedef struct mcr_squares_known {
  * gradient are computed once more in extended precision. a (n x outputs) is filled. */
 mcr_status mcr_squares_certify(mcr_squares *q, double *a, mcr_squares_known *known);
 
-/* ---- where the kernel matrix does not fit the memory (squares_large.c) ------------------------*/
+/* ---- by products: where the kernel matrix does not fit the memory (squares_large.c) -----------*/
 
 bool mcr_squares_is_large(const mcr_squares *q, double lambda);
-/* Landmarks for `near`: their matrix takes about as long as two products. */
+/* For `most`, where products are likely to take less time than a factor; else 0. */
+int64_t mcr_squares_products(const mcr_squares *q, double lambda);
+/* Landmarks for `near`: their matrix takes about as long as a few products. */
 int64_t mcr_squares_rank(const mcr_squares *q);
 mcr_status mcr_squares_conjugate(mcr_squares *q);
 

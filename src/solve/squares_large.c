@@ -1,4 +1,5 @@
-/* squares_large.c: least squares where the kernel matrix does not fit the memory.
+/* squares_large.c: least squares by products with K, where the kernel matrix does not fit the
+ * memory, or where some products take less time than a factor.
  *
  *   (W^1/2 K W^1/2 + lambda) x = W^1/2 y
  *
@@ -7,6 +8,10 @@
  * preconditioner is the same system with K near to D D', of landmarks, by Woodbury's
  * identity (as in Gardner et al., NeurIPS 2018, with landmarks in place of pivots: products of
  * matrices instead of one column after the other).
+ *
+ * How many products it takes depends on the spectrum, which nobody knows. Where there is the choice
+ * the steps so far say how many are still to come: as soon as these would cost more than a factor,
+ * that is made instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +32,11 @@ typedef struct state {
     double *b, *x;     /* n: of one output */
     bool rough;        /* products take floats */
     int64_t products;
+    double wanted;       /* norm of the residual in the end */
+    double first;        /* norm of the residual where these steps began, `since` steps ago */
+    int64_t since, most; /* products of this output: most of them; 0: no limit */
+    int64_t spent;
+    bool lost; /* a factor is cheaper */
 } state;
 
 /* kv = (W^1/2 G W^1/2 + lambda) v */
@@ -79,9 +89,25 @@ static bool is_over(void *self, double norm)
     return mcr_report(t->ctx, &now);
 }
 
+/* Whether the steps that are still to come, if they gain what the last ones did, are too many. */
+static bool is_slow(const state *t, double norm)
+{
+    enum { FEW = 8 };
+    if (!t->most || norm <= t->wanted)
+        return false;
+    double gain = log(t->first / norm) / (double)t->since;
+    bool hopeless = t->since >= FEW &&
+                    !(log(norm / t->wanted) <= gain * (double)(t->most - t->spent));
+    return hopeless || t->spent >= t->most;
+}
+
 static mcr_status over(void *self, double norm, bool *yes)
 {
-    *yes = is_over(self, norm);
+    state *t = self;
+    t->since++;
+    t->spent++;
+    t->lost = is_slow(t, norm);
+    *yes = t->lost || is_over(t, norm);
     return MCR_OK;
 }
 
@@ -93,13 +119,19 @@ static double norm_of(const state *t, const double *v)
     return sqrt(sum);
 }
 
+/* So much of a residual products in float leave. */
+#define FLOAT_GAIN 3e-5
+
 /* One output: corrections until the residual, in double, is small enough. */
 static mcr_status solve_one(state *t, double *step)
 {
     enum { MOST = 1000, MOST_ROUGH = 60 };
-    double wanted = 0.5 * t->q->tol * norm_of(t, t->b), norm = norm_of(t, t->b), left;
+    double norm = norm_of(t, t->b), left;
+    double wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * norm;
     mcr_status s = MCR_OK;
     memset(t->x, 0, sizeof *t->x * (size_t)t->n);
+    t->wanted = wanted;
+    t->spent = 0;
     while (!s && norm > wanted && !is_over(t, norm)) {
         mcr_conjugate c = {.ctx = t->ctx,
                            .size = t->n,
@@ -107,10 +139,12 @@ static mcr_status solve_one(state *t, double *step)
                            .precondition = precondition,
                            .over = over,
                            .self = t,
-                           .enough = fmax(0.5 * wanted, t->rough ? 1e-3 * norm : 0),
+                           .enough = fmax(0.5 * wanted, t->rough ? FLOAT_GAIN * norm : 0),
                            .most = t->rough ? MOST_ROUGH : MOST};
         int64_t steps = 0;
         bool rough = t->rough;
+        t->first = norm;
+        t->since = 0;
         s = mcr_conjugate_solve(&c, t->b, step, &left, &steps);
         if (!s)
             s = multiply(t, step, t->kv, true);
@@ -119,7 +153,7 @@ static mcr_status solve_one(state *t, double *step)
             square += (t->b[i] - t->kv[i]) * (t->b[i] - t->kv[i]);
         double now = sqrt(square);
         t->rough = rough && now <= 0.1 * norm;
-        if (s || (!rough && now > 0.5 * norm))
+        if (s || t->lost || (!rough && now > 0.5 * norm))
             break; /* no more can be had */
         for (int64_t i = 0; i < t->n && now < norm; i++) {
             t->x[i] += step[i];
@@ -137,13 +171,25 @@ bool mcr_squares_is_large(const mcr_squares *q, double lambda)
            mcr_gram_is_definite(q->gram);
 }
 
+/* Products that take as long as a factor in float: these rates were measured on two cores, as those
+ * of the planner. A third of that may be wasted. */
+int64_t mcr_squares_products(const mcr_squares *q, double lambda)
+{
+    enum { LEAST = 25, SHARE = 3 };
+    double n = (double)q->n, value = 1.5e-10 + 1.2e-11 * mcr_gram_work(q->gram);
+    double factor = n * n * n / 3 * 1.0e-11, product = n * n / 2 * value;
+    double most = factor / product / (double)q->outputs / SHARE;
+    bool suits = lambda > 0 && most >= LEAST && mcr_gram_is_definite(q->gram);
+    return suits ? (int64_t)fmin(most, 1000) : 0;
+}
+
 /* Within a third of the memory. */
 int64_t mcr_squares_rank(const mcr_squares *q)
 {
     enum { LEAST = 100, MOST = 5000, VALUE = 16 };
     double n = (double)q->n, work = mcr_gram_work(q->gram) + VALUE;
     double memory = (double)mcr_budget_left(q->ctx) / 3;
-    double rank = fmin(sqrt(n * work / 3), memory / (n * sizeof(float)));
+    double rank = fmin(sqrt(n * work), memory / (n * sizeof(float)));
     rank = fmin(fmin(fmax(rank, LEAST), MOST), n);
     return (int64_t)rank;
 }
@@ -151,7 +197,7 @@ int64_t mcr_squares_rank(const mcr_squares *q)
 mcr_status mcr_squares_conjugate(mcr_squares *q)
 {
     int64_t k = q->outputs, width = mcr_gram_width(q->near);
-    state t = {.ctx = q->ctx, .q = q, .n = q->n, .d = q->near};
+    state t = {.ctx = q->ctx, .q = q, .n = q->n, .d = q->near, .most = q->most};
     double *step = mcr_alloc(q->ctx, (size_t)(5 * t.n + width), sizeof *step);
     if (!step)
         return MCR_NO_MEMORY;
@@ -165,7 +211,7 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
     t.b = t.kv + t.n;
     t.x = t.b + t.n;
     t.u = t.x + t.n;
-    for (int64_t o = 0; o < k && !s; o++) {
+    for (int64_t o = 0; o < k && !s && !t.lost; o++) {
         for (int64_t i = 0; i < t.n; i++)
             t.b[i] = q->b[i * k + o];
         t.rough = true;
@@ -174,6 +220,7 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
             q->x[i * k + o] = t.x[i];
     }
     q->steps = t.products;
+    q->lost = t.lost;
     mcr_free(q->ctx, step);
     mcr_system_close(&t.inner);
     return s;
