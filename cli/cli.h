@@ -55,6 +55,7 @@ typedef struct cli_reading {
     cli_list classes, roles;
     const char *drop, *only, *id, *keep, *missing, *join;
     int skip_bad;
+    const char *cache_dir;
     int raw; /* set by a verb that shows missing values as they are */
     /* Set by a verb that has a model: */
     int64_t features;       /* libsvm: at least so many; 0: as found */

@@ -141,6 +141,12 @@ const cli_option cli_reading_options[] = {
      .type = CLI_FLAG,
      .offset = AT(skip_bad),
      .help = "csv, tsv: skip rows that cannot be read, and report how many"},
+    {.name = "cache-dir",
+     .type = CLI_TEXT,
+     .offset = AT(cache_dir),
+     .argument = "DIR",
+     .help =
+         "csv, tsv, libsvm: where fit --approx keeps the values of a file larger than --memory"},
     CLI_LAST_OPTION,
 };
 
@@ -197,6 +203,15 @@ static int may_stay_on_disk(const cli *c)
            (strcmp(c->verb->name, "fit") == 0 && approx && strcmp(approx, "none") != 0);
 }
 
+/* Whether a text file that is too large may become a cache: where one file is trained on. (Models
+ * are applied to text line by line.) */
+static int may_be_cached(const cli *c)
+{
+    const char *scale = cli_learner_given(c, "scale");
+    return strcmp(c->verb->name, "fit") == 0 && may_stay_on_disk(c) && c->words.count <= 2 &&
+           (!scale || strcmp(scale, "none") == 0);
+}
+
 /* The roles of the call: --role and --id; the list is to be freed. */
 static const char **list_roles(const cli *c, char **id)
 {
@@ -230,6 +245,8 @@ static mcr_read_options read_options(const cli *c, const char *const *roles)
         .missing = c->reading.missing ? c->reading.missing : "auto",
         .skip_bad = c->reading.skip_bad,
         .on_disk = may_stay_on_disk(c),
+        .cache = may_be_cached(c),
+        .cache_dir = c->reading.cache_dir,
         .join = c->reading.joined,
     };
 }

@@ -138,6 +138,7 @@ static void put_advice(char *to, size_t most, const char *id)
         {"array", "--only NAME, --target NAME"},
         {"target", "--target COLUMN, or none"},
         {"join", "--join FILE"},
+        {"cache-dir", "--cache-dir DIR"},
         {"key", "--id COLUMN"},
         {"precomputed", "--format precomputed reads a file as one"},
         {"kernel", "-k EXPRESSION"},

@@ -136,7 +136,7 @@ MCR_API int64_t mcr_message_line(const mcr *ctx);
 /* Messages name concepts ("the memory budget"). The id says in a short word what would help, so
  * that a program can name its own option or command. A static string; NULL: nothing in particular.
  *   memory, data-limit, work-limit   raise memory_bytes, data_bytes, work_seconds of mcr_config
- *   format, target, array            set that field of mcr_read_options (array: only and target)
+ *   format, target, array, cache-dir set that field of mcr_read_options (array: only and target)
  *   join, key                        set `join` of mcr_read_options; name the key of mcr_join_open
  *   precomputed                      read kernel values with the format of that name
  *   kernel, kernel2                  pass an expression (kernel2: the kernel of the other fields)

@@ -111,6 +111,13 @@ typedef struct mcr_read_options {
      * of the row that has its key. Objects without such a row get missing values. If `like` is NULL
      * and no object has one, that is MCR_BAD_DATA. NULL: none. */
     mcr_join *join;
+    /* csv, tsv, libsvm: 1: a file of more bytes than a third of the memory budget is read once, in
+     * parts, and its values stay in a binary cache, as above. The cache is FILE.mercer-cache, or
+     * in the folder cache_dir if that is not NULL; it is used again for the same file (by size and
+     * time, or else by checksum) and the same options. Data with words, missing values or several
+     * targets are read into the memory. */
+    int cache;
+    const char *cache_dir;
 } mcr_read_options;
 
 /* Reads a table (csv, tsv, sqlite; with a header) to be joined. Its key is the column called `key`,

@@ -6,10 +6,10 @@
 
 #include "base/stream.h"
 
-uint32_t mcr_checksum(const void *bytes, size_t count)
+uint32_t mcr_checksum_more(uint32_t before, const void *bytes, size_t count)
 {
     const unsigned char *p = bytes;
-    uLong sum = crc32(0, NULL, 0);
+    uLong sum = before;
     while (count > 0) { /* zlib counts in unsigned int */
         uInt part = count > (1U << 30) ? 1U << 30 : (uInt)count;
         sum = crc32(sum, p, part);
@@ -17,4 +17,9 @@ uint32_t mcr_checksum(const void *bytes, size_t count)
         count -= part;
     }
     return (uint32_t)sum;
+}
+
+uint32_t mcr_checksum(const void *bytes, size_t count)
+{
+    return mcr_checksum_more((uint32_t)crc32(0, NULL, 0), bytes, count);
 }

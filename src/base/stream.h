@@ -80,5 +80,7 @@ void mcr_text_format(mcr_text *t, const char *format, ...) __attribute__((format
 
 /* CRC-32 (as gzip has it): finds every change of up to 32 bits in a row. */
 uint32_t mcr_checksum(const void *bytes, size_t count);
+/* The same of bytes that follow those with the checksum `sum`; 0: of none. */
+uint32_t mcr_checksum_more(uint32_t sum, const void *bytes, size_t count);
 
 #endif

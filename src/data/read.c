@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/sized.h"
+#include "data/cache.h"
 #include "data/format/collect.h"
 #include "data/format/csv.h"
 #include "data/format/formats.h"
@@ -214,7 +215,14 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
     if (status == MCR_OK && format->read == NULL)
         status = mcr_fail(ctx, MCR_BAD_CALL, "%s: the format %s is a directory", mcr_input_name(in),
                           format->name);
-    return status == MCR_OK ? read_by(b, ctx, format, in, mcr_input_name(in), options) : status;
+    bool used = false;
+    if (status == MCR_OK && mcr_cache_suits(options, ctx, mcr_input_name(in), format)) {
+        status = check_weight(ctx, format, options);
+        if (status == MCR_OK)
+            status = mcr_cache_read(b, ctx, mcr_input_name(in), format, options, &used);
+    }
+    return status == MCR_OK && !used ? read_by(b, ctx, format, in, mcr_input_name(in), options)
+                                     : status;
 }
 
 /* Opens a file, or a table of a database, whose format is known then. */

@@ -3,7 +3,9 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
 import re
+import shutil
 
 import tap
 
@@ -97,6 +99,130 @@ def test_what_needs_memory_is_refused():
     done = tap.mercer("fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=1)", "--approx",
                       "falkon", "--rank", 40, "--scale", "standard", "--memory", "2M", status=1)
     assert "memory" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+# ---- text larger than the memory ----------------------------------------------------------------
+
+TEXT = 30000
+CALL = ["-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", 30, "--quiet"]
+
+
+def write_text():
+    """Numbers, words and weights as csv, and LIBSVM lines; the first lines are not all that is looked at."""
+    if np is None:
+        tap.skip("NumPy is not there")
+    r = np.random.default_rng(2)
+    x = np.round(r.random((TEXT, 4)), 6)
+    word = np.where(x[:, 0] > x[:, 1], "yes", "no")
+    word[-3:] = "perhaps"  # a class that the head does not have
+    with open("t.csv", "w") as out:
+        out.write("a,b,c,w,y\n")
+        out.writelines("%r,%r,%r,%r,%r\n" % (*row, row[0] + row[1] * row[2]) for row in x.tolist())
+    with open("t.tsv", "w") as out:
+        out.write("a\tb\tc\td\tclass\n")
+        out.writelines("%r\t%r\t%r\t%r\t%s\n" % (*row, w) for row, w in zip(x.tolist(), word))
+    with open("t.svm", "w") as out:  # the last column appears in the last line only
+        out.writelines("%d 1:%r 3:%r\n" % (row[0] > row[1], row[0], row[1]) for row in x.tolist()[:-1])
+        out.write("1 1:0.5 5:2\n")
+
+
+def fit_text(memory, learner, name, *options, status=0):
+    return tap.mercer("fit", learner, name, *CALL, "--memory", memory, "-o", "m.mercer", "--json", *options,
+                      status=status)
+
+
+def numbers(done):
+    import json
+    return json.loads(done.stdout)
+
+
+def test_text_becomes_a_cache():
+    """The same model from the cache as from memory, written once and used again."""
+    write_text()
+    for learner, name, *options in (["ridge", "t.csv", "--weight", "w"], ["logistic", "t.tsv"],
+                                    ["logistic", "t.svm"], ["kmeans", "t.csv", "--target", "none", "--clusters",
+                                                            "2", "--restarts", "1"]):
+        cache = name + ".mercer-cache"
+        want = numbers(fit_text("1G", learner, name, *options))
+        assert not os.path.exists(cache), cache
+        shutil.copy("m.mercer", "want.mercer")
+        got = numbers(fit_text("1M", learner, name, *options))
+        assert os.path.exists(cache), cache
+        tap.check_equal([got[k] for k in ("n", "features", "classes")],
+                        [want[k] for k in ("n", "features", "classes")], name)
+        tap.check_near(got["objective"], want["objective"], 1e-6 * abs(want["objective"]), name)
+        before = os.stat(cache).st_mtime_ns, os.stat(cache).st_ino
+        again = numbers(fit_text("1M", learner, name, *options))
+        tap.check_equal((os.stat(cache).st_mtime_ns, os.stat(cache).st_ino), before, "used again")
+        tap.check_equal(again["objective"], got["objective"], name)
+        tap.mercer("predict", "m.mercer", name, "-o", "p.txt", "--quiet")
+        tap.mercer("predict", "want.mercer", name, "-o", "q.txt", "--quiet")
+        a, b = open("p.txt").read().split(), open("q.txt").read().split()
+        wrong = sum(v != w and (learner != "ridge" or abs(float(v) - float(w)) > 1e-5) for v, w in zip(a, b))
+        assert wrong <= len(a) / 1000, (name, wrong)
+        os.remove(cache)
+
+
+def test_a_cache_belongs_to_its_file():
+    write_text()
+    want = numbers(fit_text("1M", "ridge", "t.csv"))
+    made = os.stat("t.csv.mercer-cache").st_ino
+    os.utime("t.csv", (1, 1))  # another time, the same bytes: the checksum decides
+    tap.check_equal(numbers(fit_text("1M", "ridge", "t.csv"))["objective"], want["objective"])
+    tap.check_equal(os.stat("t.csv.mercer-cache").st_ino, made, "kept")
+    text = open("t.csv").read()
+    lines = text.split("\n")
+    lines[5] = lines[5].replace("0.", "9.", 1)
+    open("t.csv", "w").write("\n".join(lines))  # as many bytes
+    other = numbers(fit_text("1M", "ridge", "t.csv"))
+    assert other["objective"] != want["objective"] and len("\n".join(lines)) == len(text)
+    # Other options, and damaged files, are not mistaken for it.
+    exact = numbers(fit_text("1G", "ridge", "t.csv", "--drop", "b"))
+    tap.check_near(numbers(fit_text("1M", "ridge", "t.csv", "--drop", "b"))["objective"],
+                   exact["objective"], 1e-6 * exact["objective"])
+    fit_text("1M", "ridge", "t.csv")
+    whole = open("t.csv.mercer-cache", "rb").read()
+    for damaged in (whole[:-1], whole[:40], b"", whole[:-200] + bytes([whole[-200] ^ 1]) + whole[-199:]):
+        open("t.csv.mercer-cache", "wb").write(damaged)
+        tap.check_equal(numbers(fit_text("1M", "ridge", "t.csv"))["objective"], other["objective"])
+        assert open("t.csv.mercer-cache", "rb").read() == whole
+    os.mkdir("caches")
+    os.remove("t.csv.mercer-cache")
+    fit_text("1M", "ridge", "t.csv", "--cache-dir", "caches")
+    tap.check_equal((len(os.listdir("caches")), os.path.exists("t.csv.mercer-cache")), (1, False))
+
+
+def test_text_that_has_no_cache():
+    """One line says what is wrong, at its line in the file; nothing half-written stays."""
+    write_text()
+    lines = open("t.csv").read().split("\n")
+    for number, line, said in ((25000, "0.1,0.2,oops,1,1", "t.csv:25000: "),
+                               (25000, "0.1,0.2,,1,1", "values are missing"),
+                               (25000, "0.1,0.2,0.3,1,word", "targets are words")):
+        bad = lines[:number - 1] + [line] + lines[number:]
+        open("t.csv", "w").write("\n".join(bad))
+        done = fit_text("1M", "ridge", "t.csv", status=1)
+        assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        tap.check_equal([f for f in os.listdir(".") if "cache" in f], [], "left over")
+    open("t.csv", "w").write("\n".join(lines))
+    done = fit_text("1M", "ridge", "t.csv", "--cache-dir", "nowhere", status=1)
+    assert "nowhere/t.csv" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    shim = os.environ.get("MERCER_SHIM", "")
+    if os.path.exists(shim):  # a full disk
+        os.environ.update(LD_PRELOAD=shim, FAULT="write-enospc", FAULT_AT="2")
+        try:
+            done = fit_text("1M", "ridge", "t.csv", status=1)
+        finally:
+            for key in ("LD_PRELOAD", "FAULT", "FAULT_AT"):
+                del os.environ[key]
+        assert "t.csv.mercer-cache" in done.stderr and "No space left" in done.stderr, done.stderr
+        tap.check_equal(done.stderr.count("\n"), 1, done.stderr)
+        tap.check_equal([f for f in os.listdir(".") if "cache" in f], [], "left over")
+    # Words among the columns are read into the memory, as before.
+    open("w.csv", "w").write("city,y\n" + "\n".join("place%d,%d" % (i % 7, i % 5) for i in range(40000)))
+    tap.mercer("fit", "ridge", "w.csv", "-k", "equal(city)", "--approx", "nystrom", "--rank", 5, "--memory",
+               "1M", "--quiet")
+    tap.check_equal([f for f in os.listdir(".") if "cache" in f], [], "words")
 
 
 if __name__ == "__main__":

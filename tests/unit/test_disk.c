@@ -1,4 +1,4 @@
-/* test_disk.c: matrices that stay in their file.
+/* test_disk.c: matrices that stay in their file, and text that becomes one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -114,11 +114,99 @@ static void test_changes(void **state)
     test_remove_directory(folder);
 }
 
+/* ---- text -------------------------------------------------------------------------------------*/
+
+enum { LINES = 60000 };
+
+static void write_csv(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("a,b,weight,class\n", file);
+    for (int i = 0; i < LINES; i++)
+        fprintf(file, "%d,%.3f,%d,%s\n", i, sin(i), 1 + i % 3, i % 2 ? "odd" : "even");
+    assert_int_equal(fclose(file), 0);
+}
+
+static mcr_status read_cached(mcr *ctx, mcr_data **data, const char *path, int cache)
+{
+    mcr_read_options how = MCR_INIT(mcr_read_options);
+    size_t before = ctx->config.memory_bytes;
+    how.cache = cache;
+    how.weight = "weight";
+    ctx->config.memory_bytes = 1 << 20;
+    mcr_status s = mcr_data_read(data, ctx, path, &how);
+    ctx->config.memory_bytes = before;
+    return s;
+}
+
+/* Values, classes and weights from the cache of a text file are those of the file. */
+static void test_text(void **state)
+{
+    mcr *ctx = *state;
+    char folder[256], path[300], cache[330];
+    mcr_data *data = NULL, *want = NULL, *part = NULL;
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/t.csv", folder);
+    snprintf(cache, sizeof cache, "%s.mercer-cache", path);
+    write_csv(path);
+    test_ok(ctx, read_cached(ctx, &want, path, 0));
+    assert_int_not_equal(access(cache, F_OK), 0);
+    for (int time = 0; time < 2; time++) { /* written, then used again */
+        test_ok(ctx, read_cached(ctx, &data, path, 1));
+        assert_true(mcr_data_on_disk(data));
+        assert_int_equal(mcr_data_count(data), LINES);
+        assert_int_equal(data->classes->count, 2);
+        assert_memory_equal(data->class_of, want->class_of, sizeof(int32_t) * LINES);
+        assert_memory_equal(data->weight, want->weight, sizeof(double) * LINES);
+        test_ok(ctx, mcr_data_load(&part, data, (mcr_rows){NULL, 0, LINES}));
+        assert_memory_equal(part->store[0]->dense, want->store[0]->dense,
+                            sizeof(double) * 2 * LINES);
+        mcr_data_free(part);
+        mcr_data_free(data);
+    }
+    mcr_data_free(want);
+    remove(cache);
+    remove(path);
+    rmdir(folder);
+}
+
+static mcr_status read_twice(mcr *ctx, void *arg)
+{
+    char cache[330];
+    mcr_data *data = NULL;
+    snprintf(cache, sizeof cache, "%s.mercer-cache", (const char *)arg);
+    remove(cache);
+    mcr_status s = read_cached(ctx, &data, arg, 1);
+    mcr_data_free(data);
+    data = NULL;
+    if (!s)
+        s = read_cached(ctx, &data, arg, 1);
+    mcr_data_free(data);
+    return s;
+}
+
+static void test_text_memory(void **state)
+{
+    (void)state;
+    char folder[256], path[300], cache[330];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/t.csv", folder);
+    write_csv(path);
+    test_sweep_allocations("a cache", read_twice, path);
+    snprintf(cache, sizeof cache, "%s.mercer-cache", path);
+    remove(cache);
+    remove(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_changes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_text, test_setup, test_teardown),
+        cmocka_unit_test(test_text_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
