@@ -98,6 +98,28 @@ def test_what_is_printed_can_be_recomputed():
     assert agreed > COUNT * 0.8, "only %d of %d were trained" % (agreed, COUNT)
 
 
+FOUND = (  # seed, rows, set, far or not, call: drawn with other seeds, each was false once
+    (2, 168, "blobs", True, "logistic -k poly(degree=3,c=0.184) --lambda 2.42e-05 --tol 1e-2 --class-weight balanced"),
+    (2, 67, "spirals", False, "svm -k laplace(gamma=4.21) -C 0.0618 --tol 1e-2 --class-weight balanced"),
+    (3, 76, "sinc", True, "erm -k poly(degree=3,c=1.63) --lambda 30.3 --task regress --loss huber --tol 1e-5"),
+    (4, 98, "blobs", True, "erm -k poly(degree=3,c=1.18) --lambda 957 --task classify --loss logistic --tol 1e-2"),
+    (5, 139, "moons", False, "nu-svm -k rbf(gamma=0.00636) --nu 0.01 --tol 1e-7"),
+)
+
+
+def test_what_was_found_before():
+    """Bounds far from the optimum, coefficients rounded after the solution, gaps of another dual point."""
+    for seed, count, name, far, call in FOUND:
+        path = name + ".csv"
+        tap.mercer("sample", name, "-n", count, "--seed", seed, "-o", path)
+        path = stretch(path) if far else path
+        words = call.split()
+        report = tap.mercer_json("fit", words[0], path, *words[1:], "-o", "m.mercer", "--time-limit", "5")
+        assert report["stop"] != "optimal" or report["certificate"]["value"] <= report["certificate"]["tolerance"], (
+            call, report)
+        tap.mercer("verify", "m.mercer", path)
+
+
 def test_an_empty_tube_costs_nothing():
     """nu = 1: the two levels of nu-svr cross within the tolerance, and epsilon is 0, not negative."""
     tap.mercer("sample", "friedman", "-n", "150", "-o", "f.csv")
