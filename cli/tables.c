@@ -81,6 +81,8 @@ static const char *rule_text(const char *missing)
     if (!missing || strcmp(missing, "indicator") == 0 || strcmp(missing, "auto") == 0)
         return "numbers become the median, with a column that says where; words are a category of "
                "their own";
+    if (strcmp(missing, "kernel") == 0)
+        return "numbers are as far from others as on average; words are a category of their own";
     if (strcmp(missing, "mode") == 0)
         return "they become the most frequent value";
     return strcmp(missing, "mean") == 0

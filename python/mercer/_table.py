@@ -18,7 +18,7 @@ from mercer import _core
 
 ROLES = ("number", "category", "date", "text", "set", "id", "ignore")
 WORDS_ROLES = ("category", "text", "set")
-RULES = ("error", "mean", "median", "mode", "indicator", "auto")
+RULES = ("error", "mean", "median", "mode", "indicator", "kernel", "auto")
 DAY_NS = 86400e9
 
 

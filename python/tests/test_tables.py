@@ -130,7 +130,7 @@ def with_holes():
     return table
 
 
-@pytest.mark.parametrize("rule", [None, "median", "mean", "mode", "indicator"])
+@pytest.mark.parametrize("rule", [None, "median", "mean", "mode", "indicator", "kernel"])
 def test_missing_values(rule):
     table = with_holes()
     clf = SVC(missing=rule).fit(table, WANTED)
@@ -138,7 +138,7 @@ def test_missing_values(rule):
     filled = table.assign(age=table.age.fillna(value), joined=TABLE.joined,
                           city=table.city.fillna(table.city.mode()[0]) if rule == "mode" else table.city)
     others = table.joined.notna().to_numpy()
-    if rule in (None, "indicator"):
+    if rule in (None, "indicator", "kernel"):
         others &= table.age.notna().to_numpy()
     np.testing.assert_allclose(clf.decision_function(filled[others]), clf.decision_function(table[others]), atol=1e-9)
 

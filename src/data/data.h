@@ -174,7 +174,8 @@ typedef enum mcr_missing {
     MCR_MISSING_MEDIAN,
     MCR_MISSING_MODE,
     MCR_MISSING_INDICATOR, /* the median, and a column that says where */
-    MCR_MISSING_AUTO       /* the same, where values are missing in training */
+    MCR_MISSING_AUTO,      /* the same, where values are missing in training */
+    MCR_MISSING_KERNEL     /* the mean, and a column with the standard deviation where it stands */
 } mcr_missing;
 
 /* What a reader has to say of rows that it left out. */

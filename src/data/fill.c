@@ -2,7 +2,11 @@
  *
  * A number that is missing becomes the mean, the median or the most frequent value (the smallest of
  * several) of its column. With the indicator, another column behind the others is 1 where it was
- * missing and 0 elsewhere, for each column of numbers in which a training object lacks its value. A
+ * missing and 0 elsewhere, for each column of numbers in which a training object lacks its value.
+ * For distances (MCR_MISSING_KERNEL) it is the mean, and that other column is the standard deviation
+ * of the values: the squared distance to an observed value x is then (x - mean)^2 + variance, which
+ * is what it is on average for a value that is drawn from the column. These are distances between
+ * points, so every kernel of vectors stays one; those over the observed columns alone are not. A
  * column of which no training object has a value becomes 0. A missing word is the empty string: a
  * category of its own, or the most frequent one.
  *
@@ -23,17 +27,21 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double mean_of(const double *v, int64_t count)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < count; i++)
+        mean += (v[i] - mean) / (double)(i + 1);
+    return mean;
+}
+
 /* Of sorted values. */
 static double choose_value(const double *v, int64_t count, mcr_missing missing)
 {
     if (count == 0)
         return 0;
-    if (missing == MCR_MISSING_MEAN) {
-        double mean = 0;
-        for (int64_t i = 0; i < count; i++)
-            mean += (v[i] - mean) / (double)(i + 1);
-        return mean;
-    }
+    if (missing == MCR_MISSING_MEAN || missing == MCR_MISSING_KERNEL)
+        return mean_of(v, count);
     if (missing != MCR_MISSING_MODE)
         return count % 2 ? v[count / 2] : v[count / 2 - 1] / 2 + v[count / 2] / 2;
     int64_t best = 0, most = 0;
@@ -61,8 +69,9 @@ static mcr_status copy_names(mcr_scaled_field *to, mcr *ctx, const mcr_store *fr
 mcr_status mcr_fill_learn(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mcr_missing missing)
 {
     const mcr_store *s = f->store;
-    bool flags = s->role == MCR_NUMBER &&
-                 (missing == MCR_MISSING_INDICATOR || missing == MCR_MISSING_AUTO);
+    bool flags = missing == MCR_MISSING_KERNEL ||
+                 (s->role == MCR_NUMBER &&
+                  (missing == MCR_MISSING_INDICATOR || missing == MCR_MISSING_AUTO));
     double *value = mcr_alloc(ctx, (size_t)f->count, sizeof *value);
     to->in = s->cols;
     to->fill = mcr_alloc_zero(ctx, (size_t)s->cols, sizeof *to->fill);
@@ -82,6 +91,22 @@ mcr_status mcr_fill_learn(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mc
     }
     mcr_free(ctx, value);
     return status;
+}
+
+double mcr_fill_spread(const mcr_field *f, int64_t column, double mean)
+{
+    const mcr_store *s = f->store;
+    double unit = 0, sum = 0, count = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        double off = fabs(s->dense[mcr_field_at(f, i) * s->cols + column] - mean);
+        unit = off > unit ? off : unit;
+    }
+    for (int64_t i = 0; i < f->count; i++) {
+        double off = (s->dense[mcr_field_at(f, i) * s->cols + column] - mean) / unit;
+        sum += isnan(off) ? 0 : off * off;
+        count += !isnan(off);
+    }
+    return count > 0 && unit > 0 ? unit * sqrt(sum / count) : 0;
 }
 
 /* "age is missing" */

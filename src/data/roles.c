@@ -32,8 +32,8 @@ mcr_role mcr_role_find(const char *name, size_t length)
 
 mcr_status mcr_missing_find(mcr_missing *out, mcr *ctx, const char *name)
 {
-    static const char *const names[] = {"error", "drop",      "mean", "median",
-                                        "mode",  "indicator", "auto", NULL};
+    static const char *const names[] = {"error",     "drop", "mean",   "median", "mode",
+                                        "indicator", "auto", "kernel", NULL};
     *out = MCR_MISSING_ERROR;
     for (int i = 0; name != NULL && names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0) {
@@ -44,7 +44,7 @@ mcr_status mcr_missing_find(mcr_missing *out, mcr *ctx, const char *name)
         return MCR_OK;
     return mcr_fail(ctx, MCR_BAD_CALL,
                     "missing values: \"%.40s\" is not known; there are error, drop, mean, median, "
-                    "mode and indicator",
+                    "mode, indicator and kernel",
                     name);
 }
 

@@ -211,12 +211,17 @@ static mcr_status learn_filled(mcr_scaled_field *to, mcr *ctx, const mcr_field *
     mcr_store *filled = NULL;
     mcr_status s = mcr_fill_learn(to, ctx, f, data->missing);
     if (!s && kind == MCR_SCALE_NONE)
-        return learn_nothing(to, ctx, to->in + to->flags);
-    if (!s)
+        s = learn_nothing(to, ctx, to->in + to->flags);
+    else if (!s)
         s = mcr_fill_apply(&filled, f->store, to);
     mcr_field field = {filled, f->rows, f->first, f->count};
-    if (!s)
+    if (!s && filled)
         s = learn_field(to, ctx, &field, kind);
+    for (int64_t k = 0; k < to->flags && data->missing == MCR_MISSING_KERNEL && !s; k++) {
+        int64_t c = to->flag[k];
+        to->shift[to->in + k] = 0;
+        to->factor[to->in + k] = to->factor[c] * mcr_fill_spread(f, c, to->fill[c]);
+    }
     mcr_store_free(filled);
     return s;
 }

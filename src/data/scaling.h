@@ -67,6 +67,8 @@ void mcr_scaling_free(mcr_scaling *scaling); /* NULL allowed */
 /* Sets fill, in, flag and the names of `to` by the objects of a dense field. */
 mcr_status mcr_fill_learn(mcr_scaled_field *to, mcr *ctx, const mcr_field *field,
                           mcr_missing missing);
+/* The standard deviation of the values of a column that are not missing, whose mean is known. */
+double mcr_fill_spread(const mcr_field *field, int64_t column, double mean);
 /* All stored rows with their missing values filled, and the columns that say where. */
 mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scaled_field *by);
 mcr_status mcr_known_learn(mcr_scaling *scaling, const mcr_data *data);
