@@ -131,7 +131,7 @@ const cli_option cli_reading_options[] = {
      .type = CLI_TEXT,
      .offset = AT(missing),
      .argument = "RULE",
-     .help = "csv, tsv: error, drop, mean, median, mode or indicator (the default)"},
+     .help = "csv, tsv: error, drop, mean, median, mode, kernel or indicator (default)"},
     {.name = "keep",
      .type = CLI_TEXT,
      .offset = AT(keep),
@@ -334,6 +334,35 @@ mcr_status cli_try_join(const mcr_data *a, const mcr_data *b)
     return status;
 }
 
+/* A column of one table that another one does not have; NULL: none. */
+static const char *odd_column(const mcr_layout *a, const mcr_layout *b)
+{
+    mcr_role role;
+    for (int64_t c = 0; c < mcr_layout_columns(a); c++) {
+        const char *name = mcr_layout_column(a, c, &role), *other = NULL;
+        for (int64_t k = 0; k < mcr_layout_columns(b) && !other; k++)
+            if (strcmp(mcr_layout_column(b, k, &role), name) == 0)
+                other = name;
+        if (!other)
+            return name;
+    }
+    return NULL;
+}
+
+/* Tables that are read as one must have the same columns. */
+static int check_columns(cli *c, const mcr_data *a, const mcr_data *b, const char *a_name,
+                         const char *b_name)
+{
+    const mcr_layout *first = mcr_data_layout(a), *second = mcr_data_layout(b);
+    int named = first && second && mcr_layout_columns(first) && mcr_layout_columns(second);
+    const char *more = named ? odd_column(second, first) : NULL;
+    const char *less = named ? odd_column(first, second) : NULL;
+    if (!more && !less)
+        return 0;
+    return cli_fault(c, NULL, "%s has a column \"%.100s\" that %s does not have",
+                     more ? b_name : a_name, more ? more : less, more ? a_name : b_name);
+}
+
 /* The library knows parts, the user has files. */
 static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *a_name,
                       const char *b_name)
@@ -380,6 +409,8 @@ static int read_several(cli *c, mcr_data **out, int first)
         bad = cli_read_data(c, &part[i], cli_word(c, first + i));
         if (!bad && i == 0 && !like) /* the columns of the first file decide for all */
             c->reading.like = mcr_data_layout(part[0]);
+        if (!bad && i > 0 && !like)
+            bad = check_columns(c, part[0], part[i], cli_word(c, first), cli_word(c, first + i));
         if (!bad && i > 0)
             bad = check_join(c, part[0], part[i], cli_word(c, first), cli_word(c, first + i));
     }

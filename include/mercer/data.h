@@ -97,7 +97,7 @@ typedef struct mcr_read_options {
     const char *only;
     const char *keep; /* csv/tsv: further columns that are copied to outputs as text; NULL: none */
     /* csv/tsv: the treatment of missing values. "error" (or NULL): refused; "drop": rows with
-     * missing values are dropped; "mean", "median", "mode", "indicator": mcr_fit fills them with
+     * missing values are dropped; "mean", "median", "mode", "indicator", "kernel": mcr_fit fills them with
      * values computed from the training objects (docs/tables.md); "auto": like "indicator" if the
      * training objects have missing values, else like "error". Missing words are the empty
      * string. */
@@ -299,8 +299,8 @@ MCR_API mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data
  * the later in the alphabet). -1: none was chosen, and there are not two classes. */
 MCR_API int64_t mcr_data_positive(const mcr_data *data);
 /* Concatenates data sets (count >= 1), in the context of the first. All must have the same fields,
- * of the same kinds and names. Dense fields must have the same number of columns; sparse fields get
- * the largest number. Targets that are numbers in one part and words in another become words;
+ * of the same kinds and names. Dense fields must have the same number of columns, which are matched
+ * by their names if they have any; sparse fields get the largest number. Targets that are numbers in one part and words in another become words;
  * several targets must have the same names in all parts; weights are 1 where a part has none;
  * classes are renumbered. Copies. */
 MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count);

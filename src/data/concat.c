@@ -69,10 +69,38 @@ static mcr_status join_names(joint *j)
     return MCR_OK;
 }
 
+static bool has_column(const mcr_store *s, const char *name)
+{
+    for (int64_t c = 0; c < s->cols; c++)
+        if (strcmp(s->column[c], name) == 0)
+            return true;
+    return false;
+}
+
+/* A column that only one of them has; NULL: none, or columns have no names. */
+static const char *odd_column(const mcr_store *a, const mcr_store *b)
+{
+    for (int turn = 0; turn < 2 && a->column != NULL && b->column != NULL; turn++) {
+        const mcr_store *s = turn ? b : a;
+        for (int64_t c = 0; c < s->cols; c++)
+            if (!has_column(turn ? a : b, s->column[c]))
+                return s->column[c];
+    }
+    return NULL;
+}
+
+static mcr_status fail_odd(mcr *ctx, const char *name)
+{
+    return mcr_fail(ctx, MCR_BAD_DATA, "cannot join: only one part has a column \"%.100s\"", name);
+}
+
 static mcr_status join_dense(joint *j)
 {
     int64_t cols = j->part[0].store->cols, row = 0;
     bool precomputed = j->to->kind == MCR_PRECOMPUTED;
+    for (int64_t p = 1; p < j->parts; p++)
+        if (odd_column(j->part[0].store, j->part[p].store) != NULL)
+            return fail_odd(j->ctx, odd_column(j->part[0].store, j->part[p].store));
     for (int64_t p = 1; p < j->parts; p++)
         if (j->part[p].store->cols != cols)
             return mcr_fail(j->ctx, MCR_BAD_DATA,
@@ -416,18 +444,52 @@ static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int
     return status;
 }
 
-mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
+/* A field that only one of them has, by the name of a column if it is of numbers. */
+static mcr_status fail_fields(const mcr_data *a, const mcr_data *b)
 {
-    *out = NULL;
-    if (count < 1) /* there is no context for a message */
-        return MCR_BAD_CALL;
+    for (int turn = 0; turn < 2; turn++) {
+        const mcr_data *d = turn ? b : a, *other = turn ? a : b;
+        for (int64_t f = 0; f < d->fields; f++) {
+            const mcr_store *s = d->store[f];
+            if (mcr_data_find(other, s->name, strlen(s->name)) < 0)
+                return fail_odd(a->ctx, s->role == MCR_NUMBER && s->column != NULL ? s->column[0]
+                                                                                   : s->name);
+        }
+    }
+    return mcr_fail(a->ctx, MCR_BAD_DATA,
+                    "cannot join: one part has %" PRId64 " fields and another %" PRId64, a->fields,
+                    b->fields);
+}
+
+/* Where numeric columns have the names of the first part in another order, they are brought into
+ * its order. What does not fit is reported later. */
+static mcr_status align(mcr_data **out, const mcr_data *part, const mcr_data *first)
+{
+    bool alike = true, moved = false;
+    for (int64_t f = 0; f < first->fields && alike; f++) {
+        const mcr_store *a = first->store[f];
+        int64_t at = mcr_data_find(part, a->name, strlen(a->name));
+        const mcr_store *b = at >= 0 ? part->store[at] : NULL;
+        if (b == NULL || a->kind != MCR_DENSE || b->kind != MCR_DENSE || a->column == NULL ||
+            b->column == NULL)
+            continue;
+        alike = a->cols == b->cols && odd_column(a, b) == NULL;
+        for (int64_t c = 0; c < a->cols && alike; c++)
+            moved = moved || strcmp(a->column[c], b->column[c]) != 0;
+    }
+    if (alike && moved && !mcr_data_on_disk(part))
+        return mcr_data_match(out, first->ctx, part, first);
+    *out = mcr_data_retain(part);
+    return MCR_OK;
+}
+
+static mcr_status concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
+{
     mcr *ctx = parts[0]->ctx;
     joint j = {.ctx = ctx, .parts = count};
     for (int64_t p = 0; p < count; p++) {
         if (parts[p]->fields != parts[0]->fields)
-            return mcr_fail(ctx, MCR_BAD_DATA,
-                            "cannot join: one part has %" PRId64 " fields and another %" PRId64,
-                            parts[0]->fields, parts[p]->fields);
+            return fail_fields(parts[0], parts[p]);
         j.count += parts[p]->count;
     }
     mcr_builder *b;
@@ -447,6 +509,24 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
     if (status == MCR_OK)
         return mcr_builder_finish(out, b);
     mcr_builder_close(b);
+    return status;
+}
+
+mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
+{
+    *out = NULL;
+    if (count < 1) /* there is no context for a message */
+        return MCR_BAD_CALL;
+    mcr *ctx = parts[0]->ctx;
+    mcr_data **part = mcr_alloc_zero(ctx, (size_t)count, sizeof *part);
+    mcr_status status = part != NULL ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t p = 0; p < count && status == MCR_OK; p++)
+        status = align(&part[p], parts[p], parts[0]);
+    if (status == MCR_OK)
+        status = concat(out, (const mcr_data *const *)part, count);
+    for (int64_t p = 0; part != NULL && p < count; p++)
+        mcr_data_free(part[p]);
+    mcr_free(ctx, part);
     return status;
 }
 

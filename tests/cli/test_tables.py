@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import os
 import pathlib
+import random
 import sys
 
 import tap
@@ -329,7 +330,7 @@ def test_folds_learn_nothing_from_what_they_test():
         with open("o.csv", newline="") as file:
             return list(csv.DictReader(file))
 
-    cases = [(missing, fixed) for missing in ("indicator", "mean", "median", "mode")]
+    cases = [(missing, fixed) for missing in ("indicator", "mean", "median", "mode", "kernel")]
     cases += [("indicator", []),  # without options, the kernel is chosen, too
               ("indicator", fixed + ["--threshold", "cost:FN=3,FP=1"])]
     for missing, options in cases:
@@ -346,6 +347,34 @@ def test_folds_learn_nothing_from_what_they_test():
         tap.check_equal(after[kept]["prediction"], before[kept]["prediction"])
         # The check can fail: objects of other folds were trained with them.
         assert any(abs(float(after[i][name]) - float(before[i][name])) > .01 for i, line in enumerate(before) if line["fold"] != "2")
+
+
+
+def test_several_files_with_the_same_columns():
+    draw = random.Random(5)
+    rows = [[str(i), str(draw.randrange(18, 80)), "%.2f" % draw.random(), draw.choice(["Ulm", "Kiel"]), draw.choice(["yes", "no"])]
+            for i in range(80)]
+    names = ["id", "age", "pay", "city", "bought"]
+
+    def save(path, some, columns):
+        with open(path, "w") as out:
+            for row in [names] + some:
+                out.write(",".join(row[c] for c in columns) + "\n")
+
+    for columns, other in ([0, 1, 2, 3, 4], [4, 3, 0, 2, 1]), ([1, 2, 4], [2, 4, 1]):  # with roles, and numbers alone
+        save("all.csv", rows, columns)
+        save("a.csv", rows[:40], columns)
+        save("b.csv", rows[40:], other)
+        for path in ["all.csv"], ["a.csv", "b.csv"]:
+            tap.mercer("fit", "svm", *path, "--target", "bought", "-k", "rbf(number, gamma=0.1)", "-o", "%d.mercer" % len(path))
+        want = tap.mercer("predict", "1.mercer", "all.csv", "--scores").stdout
+        tap.check_equal(tap.mercer("predict", "2.mercer", "all.csv", "--scores").stdout, want)
+        tap.check_equal(tap.mercer("predict", "1.mercer", "a.csv", "b.csv", "--scores").stdout, want)
+        for c in columns[1:]:
+            save("less.csv", rows[40:], [k for k in columns if k != c])
+            for path in ["a.csv", "less.csv"], ["less.csv", "a.csv"]:
+                say = tap.mercer("fit", "svm", *path, "--target", "bought", "-k", "rbf(gamma=0.1)", status=None).stderr
+                assert say.count("\n") == 1 and '"%s"' % names[c] in say, say
 
 
 if __name__ == "__main__":
