@@ -148,7 +148,7 @@ static void put_fields(const report_job *job)
             continue;
         if (f.missing)
             snprintf(missing, sizeof missing, ", %" PRId64 " values missing", f.missing);
-        if (f.cols > 0)
+        if (f.cols > 0 && f.role != MCR_DATE)
             cli_page_row(to, f.name, "%" PRId64 " number%s%s", f.cols, f.cols == 1 ? "" : "s",
                          missing);
         else

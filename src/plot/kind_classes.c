@@ -13,8 +13,9 @@ enum { BINS = 10, CORNERS = 1500 };
 
 /* What the model says about objects whose classes are known. */
 typedef struct answers {
-    int64_t n, classes, first; /* curves: classes from first on */
-    mcr_scatter is;            /* the classes of the objects, by the model's numbers */
+    int64_t n, classes;
+    int64_t first, last; /* curves: these classes; of two, the positive one */
+    mcr_scatter is;      /* the classes of the objects, by the model's numbers */
     double *value, *score, *proba;
     int64_t outputs;
 } answers;
@@ -76,7 +77,11 @@ static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
         return s;
     a->n = mcr_data_count(p->data);
     a->classes = p->report->task == MCR_DETECT ? 2 : mcr_model_classes(p->model);
-    a->first = a->classes == 2 ? 1 : 0;
+    int64_t positive = a->classes != 2                 ? -1
+                       : p->report->task == MCR_DETECT ? 1
+                                                       : mcr_model_positive(p->model);
+    a->first = positive >= 0 ? positive : 0;
+    a->last = positive >= 0 ? positive : a->classes - 1;
     a->outputs = mcr_model_outputs(p->model);
     bool sure = mcr_model_has_probability(p->model);
     a->value = mcr_blocks_reals(&p->scratch, a->n);
@@ -208,7 +213,7 @@ static mcr_status draw_curves(mcr_plotting *p, mcr_panel *panel, const answers *
 {
     double sum = 0, defined = 0;
     mcr_status s = MCR_OK;
-    for (int64_t k = a->first; k < a->classes && !s; k++) {
+    for (int64_t k = a->first; k <= a->last && !s; k++) {
         double positives;
         ranked *r = rank(p, a, k, &positives);
         curve c;
@@ -355,7 +360,7 @@ static double brier(const answers *a)
 {
     double sum = 0;
     for (int64_t i = 0; i < a->n; i++)
-        for (int64_t k = a->first; k < a->classes; k++) {
+        for (int64_t k = a->first; k <= a->last; k++) {
             double d = a->proba[i * a->classes + k] - (a->is.class_of[i] == k);
             sum += d * d;
         }
@@ -371,7 +376,7 @@ static mcr_status draw_calibration(mcr_plotting *p, const answers *a, double *er
             return MCR_NO_MEMORY;
         if (!part)
             s = mcr_plot_rule(p, panel, "perfect", 0, 0, 1, 1);
-        for (int64_t k = a->first; k < a->classes && !s; k++) {
+        for (int64_t k = a->first; k <= a->last && !s; k++) {
             bins b;
             fill_bins(a, k, &b);
             s = part ? add_counts(p, panel, a, k, &b) : add_reliability(p, panel, a, k, &b, error);
@@ -394,7 +399,7 @@ static mcr_status make_calibration(mcr_plotting *p)
                             "take a learner that has them, such as logistic");
     if (!s)
         s = draw_calibration(p, &a, &error);
-    error /= s ? 1 : (double)(a.classes - a.first);
+    error /= s ? 1 : (double)(a.last + 1 - a.first);
     p->f->aspect = 0.52;
     if (!s)
         s = mcr_figure_set_number(p->f, "calibration_error", error);
@@ -405,7 +410,7 @@ static mcr_status make_calibration(mcr_plotting *p)
     return s ? s
              : mcr_plot_subtitle(p, "%s; %lld objects%s%s", mcr_plot_made_by(p), (long long)a.n,
                                  a.classes == 2 ? "; probability of class " : "",
-                                 a.classes == 2 ? a.is.class_name[1] : "");
+                                 a.classes == 2 ? a.is.class_name[a.first] : "");
 }
 
 const mcr_plot_type mcr_plot_calibration = {

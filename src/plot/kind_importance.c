@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "plot/plotting.h"
 
-enum { SHOWN = 20, MOST_OBJECTS = 2000, SHUFFLES = 4 };
+enum { SHOWN = 20, SHUFFLES = 4 };
 
 typedef struct item {
     const char *name;
-    double value, std;
+    double value;
     int64_t number;
 } item;
 
@@ -92,115 +91,47 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning
 
 /* ---- shuffled columns ----------------------------------------------------------------------- */
 
-typedef struct shuffling {
-    mcr_plotting *p;
-    mcr_plane plane;
-    mcr_data *some; /* with the targets */
-    int64_t n;
-    double *all; /* n x cols, in the user's units */
-    double *value;
-    bool share;
-} shuffling;
-
-static mcr_status error_of(shuffling *s, double *out)
+/* Vectors have columns; of several fields each is one, too. */
+static bool can_shuffle(const mcr_plotting *p)
 {
-    mcr_data *objects = NULL;
-    mcr_metrics metrics = MCR_INIT(mcr_metrics);
-    mcr_status status = mcr_plane_build(&objects, s->p, &s->plane, s->n, s->all);
-    if (!status)
-        status = mcr_predict(s->p->ctx, s->p->model, objects, s->value, NULL, NULL);
-    if (!status)
-        status = mcr_model_score(s->p->ctx, s->p->model, s->some, s->value, &metrics);
-    if (!status)
-        *out = s->share ? 1 - metrics.accuracy : metrics.mse;
-    mcr_data_free(objects);
-    return status;
-}
-
-static mcr_status shuffle_column(shuffling *s, int64_t c, double base, item *to)
-{
-    int64_t cols = s->plane.cols;
-    int64_t *order = mcr_blocks_take(&s->p->scratch, s->n, sizeof *order);
-    double *old = mcr_blocks_reals(&s->p->scratch, s->n), sum = 0;
-    mcr_status status = order && old ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < s->n && !status; i++)
-        old[i] = s->all[i * cols + c];
-    for (int k = 0; k < SHUFFLES && !status; k++) {
-        mcr_random r = mcr_random_stream(mcr_seed(s->p->ctx), "importance",
-                                         (uint64_t)(c * SHUFFLES + k));
-        for (int64_t i = 0; i < s->n; i++)
-            order[i] = i;
-        mcr_random_shuffle(&r, order, s->n);
-        for (int64_t i = 0; i < s->n; i++)
-            s->all[i * cols + c] = old[order[i]];
-        double error;
-        status = error_of(s, &error);
-        sum += status ? 0 : error - base;
-    }
-    for (int64_t i = 0; i < s->n && !status; i++)
-        s->all[i * cols + c] = old[i];
-    *to = (item){.name = mcr_plane_name(s->p, &s->plane, c), .value = sum / SHUFFLES, .number = c};
-    return !status && !to->name ? MCR_NO_MEMORY : status;
-}
-
-static mcr_status open_shuffling(shuffling *s)
-{
-    mcr_plotting *p = s->p;
-    mcr_status status = mcr_plane_open(&s->plane, p, 1);
-    if (status)
-        return status;
-    int64_t cols = s->plane.cols;
-    if (cols > MCR_PLOT_SHUFFLED)
-        return mcr_plot_refuse(p, MCR_BAD_CALL,
-                               "importance shuffles each column, of which there are %lld: at most "
-                               "%d; without data it needs explicit features of the kernel",
-                               (long long)cols, MCR_PLOT_SHUFFLED);
-    int64_t *row = mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &s->n);
-    double *one = mcr_blocks_reals(&p->scratch, s->plane.n);
-    s->all = mcr_blocks_reals(&p->scratch, s->n * cols);
-    s->value = mcr_blocks_reals(&p->scratch, s->n);
-    if (!row || !one || !s->all || !s->value)
-        return MCR_NO_MEMORY;
-    for (int64_t c = 0; c < cols && !status; c++) {
-        status = mcr_plane_column(p, &s->plane, c, one);
-        for (int64_t i = 0; i < s->n && !status; i++)
-            s->all[i * cols + c] = one[row[i]];
-    }
-    return status ? status : mcr_data_select(&s->some, p->data, (mcr_rows){row, 0, s->n});
+    return p->data && (mcr_plane_columns(p) > 0 || mcr_data_fields(p->data) > 1);
 }
 
 static mcr_status by_shuffling(mcr_plotting *p)
 {
-    shuffling s = {.p = p, .share = p->report->task == MCR_CLASSIFY};
-    double base = 0;
-    mcr_status status = mcr_plot_needs_targets(p, "importance");
-    if (!status)
-        status = open_shuffling(&s);
-    int64_t cols = status ? 0 : s.plane.cols;
-    item *list = mcr_blocks_take(&p->scratch, cols, sizeof *list);
-    if (!status && !list)
-        status = MCR_NO_MEMORY;
-    if (!status)
-        status = error_of(&s, &base);
-    for (int64_t c = 0; c < cols && !status; c++)
-        status = shuffle_column(&s, c, base, &list[c]);
+    const bool share = p->report->task == MCR_CLASSIFY;
+    const int64_t cols = mcr_plane_columns(p);
+    mcr_importance_report *r = NULL;
+    item *list = NULL;
+    mcr_status s = mcr_plot_needs_targets(p, "importance");
+    if (!s && cols > MCR_PLOT_SHUFFLED)
+        s = mcr_plot_refuse(p, MCR_BAD_CALL,
+                            "importance shuffles each column, of which there are %lld: at most "
+                            "%d; without data it needs explicit features of the kernel",
+                            (long long)cols, MCR_PLOT_SHUFFLED);
+    if (!s)
+        s = mcr_model_importance(&r, p->ctx, p->model, p->data, share ? "accuracy" : "mse",
+                                 SHUFFLES);
+    if (!s && !(list = mcr_blocks_take(&p->scratch, r->count, sizeof *list)))
+        s = MCR_NO_MEMORY;
+    for (int64_t i = 0; !s && i < r->count; i++)
+        list[i] = (item){r->item[i]->name, r->item[i]->mean, i};
     /* Of a classifier the first colours are those of classes, which these bars are not. */
     const meaning of = {{"worse when shuffled", "better when shuffled"},
-                        {s.share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
-                        s.share ? "share of errors added when the column is shuffled"
-                                : "mean squared error added when the column is shuffled"};
-    if (!status)
-        status = draw(p, list, cols, &of);
-    if (!status)
-        status = mcr_figure_set_number(p->f, "error", base);
-    if (!status)
-        status = mcr_plot_title(p, "Importance of the columns");
-    if (!status)
-        status = mcr_plot_subtitle(p, "%s; %lld objects, %d shuffles", mcr_plot_made_by(p),
-                                   (long long)s.n, SHUFFLES);
-    mcr_data_free(s.some);
-    mcr_plane_close(&s.plane);
-    return status;
+                        {share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
+                        share ? "share of errors added when the column is shuffled"
+                              : "mean squared error added when the column is shuffled"};
+    if (!s)
+        s = draw(p, list, r->count, &of);
+    if (!s)
+        s = mcr_figure_set_number(p->f, "error", share ? 1 - r->base : r->base);
+    if (!s)
+        s = mcr_plot_title(p, "Importance of the columns");
+    if (!s)
+        s = mcr_plot_subtitle(p, "%s; %lld objects, %d shuffles", mcr_plot_made_by(p),
+                              (long long)r->n, SHUFFLES);
+    mcr_importance_free(p->ctx, r);
+    return s;
 }
 
 /* ---- weights -------------------------------------------------------------------------------- */
@@ -277,7 +208,7 @@ static mcr_status by_weights(mcr_plotting *p)
     if (!s)
         s = mcr_model_weights(p->ctx, p->model, features, 0, weight, &offset);
     for (int64_t i = 0; i < count && !s; i++)
-        list[i] = (item){visible(p, mcr_features_name(features, i)), weight[i], 0, i};
+        list[i] = (item){visible(p, mcr_features_name(features, i)), weight[i], i};
     meaning of = sides_of(p);
     if (!s)
         s = of.axis ? draw(p, list, count, &of) : MCR_NO_MEMORY;
@@ -293,7 +224,7 @@ static mcr_status make(mcr_plotting *p)
                                         false);
     if (s)
         return s;
-    return p->data && mcr_plane_columns(p) > 0 ? by_shuffling(p) : by_weights(p);
+    return can_shuffle(p) ? by_shuffling(p) : by_weights(p);
 }
 
 const mcr_plot_type mcr_plot_importance = {

@@ -117,7 +117,7 @@ static bool importance(const mcr_plotting *p)
     mcr_features *features = NULL;
     if (!is_of(p, CLASSIFY | REGRESS))
         return false;
-    if (p->data && cols > 0)
+    if (p->data && (cols > 0 || mcr_data_fields(p->data) > 1))
         return has_targets(p) && cols <= MCR_PLOT_SHUFFLED;
     bool can = mcr_model_features(&features, p->ctx, p->model) == MCR_OK;
     mcr_features_close(features);
