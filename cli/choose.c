@@ -21,6 +21,11 @@ int cli_choose_is_wanted(const cli *c, const char *learner, int kernel_given, co
            cli_advise_is_mixed(data);
 }
 
+const char *cli_choose_metric(const cli *c, int balance)
+{
+    return balance || cli_learner_given(c, "class-weight") ? "balanced_accuracy" : NULL;
+}
+
 /* The next "C=4" of the options of a point; 0: there are no more. */
 static int next_option(const char **at, char name[32], char value[64])
 {

@@ -11,6 +11,9 @@
 /* Whether a small search chooses (mcr_search.quick): no kernel is given, the data are a table of
  * mixed columns with enough objects, and the learner's C is not given. */
 int cli_choose_is_wanted(const cli *c, const char *learner, int kernel_given, const mcr_data *data);
+/* The metric that it compares: balanced accuracy where classes have weights (balance: --balance);
+ * NULL: the usual one. */
+const char *cli_choose_metric(const cli *c, int balance);
 /* Sets options and kernel to those of the best point. */
 int cli_choose_take(cli *c, const mcr_tune_report *report, mcr_options *options,
                     mcr_kernel **kernel);

@@ -54,7 +54,7 @@ static int open_job(cv_job *job)
     if (!bad && !s->searches && !call->plot &&
         cli_choose_is_wanted(c, cli_word(c, 0), call->kernels.count > 0, job->data)) {
         s->search.quick = s->searches = 1;
-        s->search.metric = NULL;
+        s->search.metric = cli_choose_metric(c, call->split.balance);
     }
     if (!bad)
         bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->split));

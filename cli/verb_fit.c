@@ -224,7 +224,10 @@ static void warn(const fit_job *job)
 /* The model of the best point, which is then as if the call had said it. */
 static int choose(fit_job *job)
 {
-    mcr_search search = {.size = sizeof search, .scales = !job->call->scale, .quick = 1};
+    mcr_search search = {.size = sizeof search,
+                         .metric = cli_choose_metric(job->c, job->call->balance),
+                         .scales = !job->call->scale,
+                         .quick = 1};
     int bad = cli_fail_words(
         job->c, mcr_tune(&job->model, &job->choice, job->options, &search, job->data), 1);
     return bad ? bad : cli_choose_take(job->c, job->choice, job->options, &job->kernel);

@@ -23,7 +23,8 @@ typedef struct describer {
 static mcr_status note_cell(describer *d, int64_t c, const mcr_csv_field *f)
 {
     int32_t at;
-    if (mcr_csv_missing(f)) {
+    bool empty = f->quoted && f->length == 0; /* a text without letters is one */
+    if (mcr_csv_missing(f) && !(empty && mcr_csv_is_text(d->plan.column[c].role))) {
         d->missing[c]++;
         return MCR_OK;
     }
@@ -104,6 +105,10 @@ static mcr_status fill(mcr_column_info *to, const describer *d, int64_t c)
         while (length > 0 && ((unsigned char)word[strnlen(word, SHOWN)] & 0xc0) == 0x80 &&
                ((unsigned char)word[length] & 0xc0) == 0x80)
             length--;
+        if (word[0] == '\0') { /* it would not be seen */
+            word = "\"\"";
+            length = SHOWN;
+        }
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s", i > 0 ? ", " : "",
                                  length, word, strlen(word) > SHOWN ? "..." : "");
     }
