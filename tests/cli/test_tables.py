@@ -377,5 +377,40 @@ def test_several_files_with_the_same_columns():
                 assert say.count("\n") == 1 and '"%s"' % names[c] in say, say
 
 
+
+def rare():
+    """Two classes of which the first word of the file is the rarer one; texts in quotes may be empty."""
+    draw = random.Random(8)
+    with open("rare.csv", "w") as out:
+        out.write("age,city,note,y\n")
+        for i in range(120):
+            y = "sick" if i % 6 == 0 else "well"
+            out.write('%.2f,%s,"%s",%s\n' % (draw.gauss(2 * (y == "sick"), 1), draw.choice("abc"), draw.choice(["", "x"]), y))
+
+
+def test_pictures_are_of_the_positive_class():
+    rare()
+    for more in [], ["--positive", "well"]:
+        tap.mercer("fit", "svm", "rare.csv", "-k", "rbf(number, gamma=0.3)", "--probability", *more, "-o", "m.mercer")
+        metrics = tap.mercer_json("predict", "m.mercer", "rare.csv", "-o", "p.csv")["metrics"]
+        for kind, number, metric in ("pr", "average_precision", "average_precision"), ("roc", "auc", "roc_auc"), ("calibration", "brier", "brier"):
+            figure = tap.mercer_json("plot", "m.mercer", "rare.csv", "--kind", kind)
+            tap.check_near(figure["numbers"][number], metrics[metric], 1e-12, (kind, more))
+    figure = tap.mercer_json("plot", "m.mercer", "rare.csv", "--kind", "importance")
+    tap.check_equal(sorted(figure["panels"][0]["y"]["names"]), ["age", "city", "note"])
+    lost = {c["column"]: c["mean"] for c in tap.mercer_json("explain", "m.mercer", "rare.csv", "--repeats", "4")["importance"]}
+    bars = {figure["panels"][0]["y"]["names"][int(at)]: v for m in figure["panels"][0]["marks"] for at, v in zip(m["x"], m["y"])}
+    for name in lost:
+        tap.check_near(bars[name], lost[name], 1e-12, name)
+
+
+def test_weights_of_classes_choose_by_balanced_accuracy():
+    rare()
+    for more, metric in ([], "accuracy"), (["--balance"], "balanced_accuracy"), (["--class-weight", "balanced"], "balanced_accuracy"):
+        tap.check_equal(tap.mercer_json("fit", "svm", "rare.csv", *more)["chosen"]["metric"], metric)
+    note = [c for c in tap.mercer_json("info", "rare.csv")["columns"] if c["name"] == "note"][0]
+    tap.check_equal((note["missing"], note["distinct"]), (0, 2))
+
+
 if __name__ == "__main__":
     tap.main(globals())
