@@ -97,10 +97,10 @@ typedef struct mcr_read_options {
     const char *only;
     const char *keep; /* csv/tsv: further columns that are copied to outputs as text; NULL: none */
     /* csv/tsv: the treatment of missing values. "error" (or NULL): refused; "drop": rows with
-     * missing values are dropped; "mean", "median", "mode", "indicator", "kernel": mcr_fit fills them with
-     * values computed from the training objects (docs/tables.md); "auto": like "indicator" if the
-     * training objects have missing values, else like "error". Missing words are the empty
-     * string. */
+     * missing values are dropped; "mean", "median", "mode", "indicator", "kernel": mcr_fit fills
+     * them with values computed from the training objects (docs/tables.md); "auto": like
+     * "indicator" if the training objects have missing values, else like "error". Missing words are
+     * the empty string. */
     const char *missing;
     int skip_bad; /* csv/tsv: 1: rows that cannot be read are skipped and counted */
     /* npy: 1: a matrix that takes more than a third of the memory budget stays in its file, which
@@ -300,9 +300,9 @@ MCR_API mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data
 MCR_API int64_t mcr_data_positive(const mcr_data *data);
 /* Concatenates data sets (count >= 1), in the context of the first. All must have the same fields,
  * of the same kinds and names. Dense fields must have the same number of columns, which are matched
- * by their names if they have any; sparse fields get the largest number. Targets that are numbers in one part and words in another become words;
- * several targets must have the same names in all parts; weights are 1 where a part has none;
- * classes are renumbered. Copies. */
+ * by their names if they have any; sparse fields get the largest number. Targets that are numbers
+ * in one part and words in another become words; several targets must have the same names in all
+ * parts; weights are 1 where a part has none; classes are renumbered. Copies. */
 MCR_API mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count);
 
 /* ---- writing ---------------------------------------------------------------------------------*/
