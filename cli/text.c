@@ -75,7 +75,7 @@ void cli_say_word(const char *name, cli_style style, const char *word, const cha
 
 void cli_put_clean(FILE *to, const char *text, size_t most)
 {
-    for (size_t i = 0; text[i] && i < most; i++) {
+    for (size_t i = 0; i < most && text[i]; i++) {
         unsigned char byte = (unsigned char)text[i];
         putc(byte < 0x20 || byte == 0x7f ? '?' : byte, to);
     }

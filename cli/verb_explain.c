@@ -188,7 +188,7 @@ static int show(explanation *e, const explain_call *call)
         return bad; /* the fault has taken the place of the object */
     cli_json_end(&j);
     cli_json_end(&j);
-    return bad;
+    return 0;
 }
 
 /* ---- with data: by shuffling, or for one object -----------------------------------------------*/

@@ -183,7 +183,8 @@ static mcr_status prediction_json(studio *s, const mcr_model *model, const mcr_d
     int64_t count = mcr_data_count(points), outputs = mcr_model_outputs(model);
     mcr_task task = mcr_model_report(model)->task;
     int valued = task != MCR_TRANSFORM;
-    double *value = malloc((size_t)(count * (outputs + 1)) * sizeof *value), *score = value + count;
+    double *value = malloc((size_t)(count * (outputs + 1)) * sizeof *value);
+    double *score = value ? value + count : NULL;
     if (!value)
         return studio_refuse(s, MCR_NO_MEMORY, "no memory for the plane");
     mcr_status status = mcr_predict(s->ctx, model, points, valued ? value : NULL, score, NULL);
@@ -280,7 +281,8 @@ static mcr_status train_json(studio *s, const mcr_model *model, const mcr_data *
     int coordinates = mcr_model_has_coordinates(model);
     if (n > STUDIO_SHOWN || n * outputs > 200000)
         return MCR_OK;
-    double *value = malloc((size_t)(n * (outputs + 1)) * sizeof *value), *score = value + n;
+    double *value = malloc((size_t)(n * (outputs + 1)) * sizeof *value);
+    double *score = value ? value + n : NULL;
     if (!value)
         return studio_refuse(s, MCR_NO_MEMORY, "no memory for the predictions");
     int valued = mcr_model_report(model)->task != MCR_TRANSFORM;

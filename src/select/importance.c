@@ -146,7 +146,7 @@ static mcr_status shuffle_unit(probe *a, int64_t unit, double base, int64_t repe
         memcpy(a->shuffled, a->same, sizeof *a->same * (size_t)a->n);
         mcr_random_shuffle(&r, a->shuffled, a->n);
         a->source[unit] = a->shuffled;
-        double score;
+        double score = NAN;
         s = evaluate(a, &score);
         loss[k] = a->metric->info.larger ? base - score : score - base;
     }

@@ -103,7 +103,7 @@ static const char *usual_name(char to[NAME], const char *name)
     size_t i = 0;
     if (strcmp(name, "auc") == 0)
         return "roc_auc";
-    for (; name[i] && i < NAME - 1; i++)
+    for (; i < NAME - 1 && name[i]; i++)
         to[i] = name[i];
     to[i] = '\0';
     for (i = 0; to[i]; i++)
