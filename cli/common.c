@@ -146,7 +146,7 @@ const cli_option cli_reading_options[] = {
      .offset = AT(cache_dir),
      .argument = "DIR",
      .help =
-         "csv, tsv, libsvm: where fit --approx keeps the values of a file larger than --memory"},
+         "csv, tsv, libsvm: where fit --approx keeps values beyond --memory"},
     CLI_LAST_OPTION,
 };
 

@@ -175,10 +175,9 @@ const cli_verb cli_verb_verify = {
              "conditions, or the residual, eigen-residual or identity that certifies the\n"
              "learner. Only the model file and the training data are used, with kernel values\n"
              "in double and compensated sums; nothing is shared with the solvers. Each number\n"
-             "has a bound on its error, and only digits that are known are shown. The exit status "
-             "is 1 if a number differs by more than\n"
-             "its last printed digit, or if the verdict does not hold. Give the training data\n"
-             "as they were given to fit.\n"
+             "has a bound on its error, and only digits that are known are shown. The exit\n"
+             "status is 1 if a number differs by more than its last printed digit, or if the\n"
+             "verdict does not hold. Give the training data as they were given to fit.\n"
              "MODEL may be a file written by LIBSVM's svm-train; it is checked against\n"
              "LIBSVM's tolerance.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
