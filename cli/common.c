@@ -145,8 +145,7 @@ const cli_option cli_reading_options[] = {
      .type = CLI_TEXT,
      .offset = AT(cache_dir),
      .argument = "DIR",
-     .help =
-         "csv, tsv, libsvm: where fit --approx keeps values beyond --memory"},
+     .help = "csv, tsv, libsvm: where fit --approx keeps values beyond --memory"},
     CLI_LAST_OPTION,
 };
 
