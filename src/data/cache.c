@@ -65,17 +65,18 @@ typedef struct cache {
 
 /* ---- the text ---------------------------------------------------------------------------------*/
 
-bool mcr_cache_suits(const mcr_read_options *o, mcr *ctx, const char *path,
+bool mcr_cache_suits(const mcr_read_options *o, mcr *ctx, const mcr_input *in,
                      const mcr_format *format)
 {
     struct stat about;
+    int64_t offset;
     static const char *const lines[] = {"csv", "tsv", "libsvm", NULL};
-    int i = 0;
+    int i = 0, file = mcr_input_place(in, &offset); /* not that of bytes in memory with its name */
     while (lines[i] && strcmp(lines[i], format->name) != 0)
         i++;
-    return o->cache && lines[i] && !o->skip_bad && !o->keep && !o->join && strcmp(path, "-") != 0 &&
-           stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
-           (double)about.st_size > (double)mcr_budget_left(ctx) / 3;
+    return o->cache && lines[i] && !o->skip_bad && !o->keep && !o->join && file >= 0 &&
+           strcmp(mcr_input_name(in), "-") != 0 && fstat(file, &about) == 0 &&
+           S_ISREG(about.st_mode) && (double)about.st_size > (double)mcr_budget_left(ctx) / 3;
 }
 
 static mcr_status fail_text(const cache *c)

@@ -8,7 +8,7 @@
 #include "data/data.h"
 
 /* Whether a file of lines is too large for the memory: more bytes than a third of it. */
-bool mcr_cache_suits(const mcr_read_options *options, mcr *ctx, const char *path,
+bool mcr_cache_suits(const mcr_read_options *options, mcr *ctx, const mcr_input *in,
                      const mcr_format *format);
 /* Fills the builder from the cache of the file, which is written before if it is not there or not
  * that of this file and these options. *used: false where the data must be read into the memory:

@@ -216,7 +216,7 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
         status = mcr_fail(ctx, MCR_BAD_CALL, "%s: the format %s is a directory", mcr_input_name(in),
                           format->name);
     bool used = false;
-    if (status == MCR_OK && mcr_cache_suits(options, ctx, mcr_input_name(in), format)) {
+    if (status == MCR_OK && mcr_cache_suits(options, ctx, in, format)) {
         status = check_weight(ctx, format, options);
         if (status == MCR_OK)
             status = mcr_cache_read(b, ctx, mcr_input_name(in), format, options, &used);
