@@ -115,11 +115,17 @@ static bool holds_table(const mcr_data *data, char why[MCR_WHY])
         if (strcmp(s->name, target_name) == 0 || strcmp(s->name, weight_name) == 0 ||
             strcmp(s->name, "x") == 0)
             return mcr_writer_no(why, "a column of text cannot be called \"%s\" there", s->name);
-        for (int64_t i = 0; i < data->count; i++)
-            if (looks_numeric(mcr_writer_string(data, f, i)))
+        for (int64_t i = 0; i < data->count; i++) {
+            mcr_span text = mcr_writer_string(data, f, i);
+            if (looks_numeric(text))
                 return mcr_writer_no(
                     why, "the text of \"%.60s\" for object %" PRId64 " would read back as a number",
                     s->name, i + 1);
+            if (text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL)
+                return mcr_writer_no(
+                    why, "the text of \"%.60s\" for object %" PRId64 " holds a NUL byte", s->name,
+                    i + 1);
+        }
     }
     if (!header_is_seen(data))
         return mcr_writer_no(why, "its header could not be distinguished from the data");

@@ -256,6 +256,8 @@ static void refuses(void **state)
     refuse(ctx, "x\ny\n", "text", "none", "r8.csv", NULL, "its header could not be distinguished");
     refuse(ctx, "{\"y\":1,\"target\":\"s\"}\n", "jsonl", NULL, "r9.csv", NULL,
            "cannot be called \"target\"");
+    refuse(ctx, "{\"y\":1.5,\"t\":\"b\\u0000c\"}\n", "jsonl", NULL, "r13.csv", NULL,
+           "the text of \"t\" for object 1 holds a NUL byte");
     refuse(ctx, "a,y\n\"l\nm\",1\n", "csv", NULL, "r10", "text", "string 1 has a line end in it");
     refuse(ctx, "1,2\n", "csv", NULL, "r11", "text", "one field of strings and nothing else");
     refuse(ctx, "a\tacgt\n", "text", NULL, "r12.fa", NULL,
