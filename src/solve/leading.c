@@ -370,6 +370,27 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
     return s;
 }
 
+/* All values by divide and conquer, in a copy: where very many are equal, LAPACK may find fewer of
+ * the largest ones than there are. */
+static mcr_status by_all(mcr *ctx, const mcr_leading *p, const double *a, int64_t lda,
+                         double *value, double *vector)
+{
+    int64_t n = p->n, first = n - p->count;
+    double *copy = mcr_alloc(ctx, (size_t)n, (size_t)(n + 1) * sizeof *copy);
+    if (!copy)
+        return MCR_NO_MEMORY;
+    double *all = copy + n * n;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(copy + i * n, a + i * lda, sizeof *copy * (size_t)n);
+    mcr_status s = mcr_shared_eigen(ctx, n, copy, n, all);
+    if (!s) {
+        memcpy(value, all + first, sizeof *value * (size_t)p->count);
+        memcpy(vector, copy + first * n, sizeof *copy * (size_t)(p->count * n));
+    }
+    mcr_free(ctx, copy);
+    return s;
+}
+
 /* The triangle that LAPACK destroys is mended from the other one. */
 static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *a, int64_t lda, double *value,
                             double *vector)
@@ -382,6 +403,8 @@ static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *a, int64_t l
         diagonal[i] = a[i * lda + i];
     mcr_status s = mcr_shared_eigen_largest(ctx, n, a, lda, p->count, value, vector, n);
     mcr_shared_mend(n, a, lda, diagonal);
+    if (s == MCR_NUMERIC)
+        s = by_all(ctx, p, a, lda, value, vector);
     if (!s)
         reverse(p->count, n, value, vector);
     mcr_free(ctx, diagonal);

@@ -104,6 +104,7 @@ FOUND = (  # seed, rows, set, far or not, call: drawn with other seeds, each was
     (3, 76, "sinc", True, "erm -k poly(degree=3,c=1.63) --lambda 30.3 --task regress --loss huber --tol 1e-5"),
     (4, 98, "blobs", True, "erm -k poly(degree=3,c=1.18) --lambda 957 --task classify --loss logistic --tol 1e-2"),
     (5, 139, "moons", False, "nu-svm -k rbf(gamma=0.00636) --nu 0.01 --tol 1e-7"),
+    (8, 107, "blobs", True, "pca -k rbf(gamma=527)"),  # all eigenvalues are equal
 )
 
 
