@@ -120,6 +120,7 @@ static mcr_status no_convergence(mcr *ctx, int info)
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv)
 {
+    enum { BEFORE = 16 }; /* where it finds no value, LAPACK writes before its whole numbers */
     const mcr_fortran *f = NULL;
     mcr_status s = ENTER(&f, ctx, n, lda, count, ldv, 2 * count);
     if (s != MCR_OK || count == 0)
@@ -142,11 +143,11 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
               vector, &ilv, support, &size, &query, &whole_words, &query, &info, 1, 1, 1);
     words = (int)size;
     work = mcr_alloc(ctx, (size_t)words, sizeof *work);
-    whole = mcr_alloc(ctx, (size_t)whole_words, sizeof *whole);
+    whole = mcr_alloc(ctx, (size_t)whole_words + BEFORE, sizeof *whole);
     if (!work || !whole)
         goto done;
     f->dsyevr(job, range, "U", &in, a, &ila, &unused, &unused, &first, &in, &tolerance, &found, all,
-              vector, &ilv, support, work, &words, whole, &whole_words, &info, 1, 1, 1);
+              vector, &ilv, support, work, &words, whole + BEFORE, &whole_words, &info, 1, 1, 1);
     memcpy(value, all, (size_t)count * sizeof *value);
     s = info == 0 && found == count ? MCR_OK : no_convergence(ctx, info);
 done:
