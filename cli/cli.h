@@ -153,6 +153,9 @@ int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, s
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path);
 /* The files that the words from number `first` on name, one after the other as one data set. */
 int cli_read_words(cli *c, mcr_data **out, int first);
+/* Two data sets, of the first two words, whose vectors are compared place by place: refused if
+ * their columns have other names. */
+int cli_check_order(cli *c, const mcr_data *x, const mcr_data *z);
 /* Whether two data sets could be joined, by their first objects alone: names, kinds, columns. */
 mcr_status cli_try_join(const mcr_data *a, const mcr_data *b);
 /* As cli_fail, where the data that these words name are at fault: says the file if there is one. */

@@ -333,6 +333,26 @@ mcr_status cli_try_join(const mcr_data *a, const mcr_data *b)
     return status;
 }
 
+int cli_check_order(cli *c, const mcr_data *x, const mcr_data *z)
+{
+    for (int64_t f = 0; f < mcr_data_fields(x) && f < mcr_data_fields(z); f++) {
+        mcr_field_info info = MCR_INIT(mcr_field_info), other = info;
+        if (mcr_data_field_info(x, f, &info) || mcr_data_field_info(z, f, &other) ||
+            info.kind != MCR_DENSE || other.kind != MCR_DENSE || info.cols != other.cols)
+            continue;
+        for (int64_t k = 0; k < info.cols; k++) {
+            const char *a = mcr_data_column_name(x, f, k), *b = mcr_data_column_name(z, f, k);
+            if (a && b && strcmp(a, b) != 0)
+                return cli_fault(c, NULL,
+                                 "%s and %s: column %" PRId64 " is \"%.100s\" in the one and "
+                                 "\"%.100s\" in the other; both must have the same columns in the "
+                                 "same order",
+                                 cli_word(c, 0), cli_word(c, 1), k + 1, a, b);
+        }
+    }
+    return 0;
+}
+
 /* A column of one table that another one does not have; NULL: none. */
 static const char *odd_column(const mcr_layout *a, const mcr_layout *b)
 {

@@ -351,6 +351,8 @@ static int run(cli *c, const void *values)
         bad = cli_read_data(c, &job.data, cli_word(c, 0));
     if (!bad && cli_word(c, 1))
         bad = cli_read_data(c, &job.more, cli_word(c, 1));
+    if (!bad && job.more)
+        bad = cli_check_order(c, job.data, job.more);
     job.start = cli_seconds();
     if (!bad)
         bad = call->distances ? all_distances(&job) : job.more ? new_objects(&job) : measure(&job);

@@ -205,8 +205,9 @@ static int check_pair(const gram_job *job)
                              ": both must have the same",
                              x_name, x.cols, z_name, z.cols);
     }
-    if (!alike || cli_try_join(job->x, job->z) != MCR_BAD_DATA)
-        return 0;
+    int bad = cli_check_order(c, job->x, job->z);
+    if (bad || !alike || cli_try_join(job->x, job->z) != MCR_BAD_DATA)
+        return bad;
     static const char join[] = "cannot join: ";
     const char *why = mcr_message(c->ctx);
     size_t skip = strncmp(why, join, strlen(join)) == 0 ? strlen(join) : 0;

@@ -461,8 +461,16 @@ static mcr_status fail_fields(const mcr_data *a, const mcr_data *b)
                     b->fields);
 }
 
-/* Where numeric columns have the names of the first part in another order, they are brought into
- * its order. What does not fit is reported later. */
+static bool has_names(const mcr_data *data)
+{
+    for (int64_t f = 0; f < data->fields; f++)
+        if (data->store[f]->kind == MCR_DENSE && data->store[f]->column != NULL)
+            return true;
+    return false;
+}
+
+/* Where numeric columns have the names of the first part that has names, but in another order, they
+ * are brought into its order. What does not fit is reported later. */
 static mcr_status align(mcr_data **out, const mcr_data *part, const mcr_data *first)
 {
     bool alike = true, moved = false;
@@ -520,8 +528,11 @@ mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t
     mcr *ctx = parts[0]->ctx;
     mcr_data **part = mcr_alloc_zero(ctx, (size_t)count, sizeof *part);
     mcr_status status = part != NULL ? MCR_OK : MCR_NO_MEMORY;
+    int64_t like = 0;
+    while (like < count - 1 && !has_names(parts[like]))
+        like++;
     for (int64_t p = 0; p < count && status == MCR_OK; p++)
-        status = align(&part[p], parts[p], parts[0]);
+        status = align(&part[p], parts[p], parts[like]);
     if (status == MCR_OK)
         status = concat(out, (const mcr_data *const *)part, count);
     for (int64_t p = 0; part != NULL && p < count; p++)

@@ -204,12 +204,15 @@ def test_columns_must_have_the_same_names():
     write("b.csv", "x2,x1,target\n2,1,1\n4,3,-1\n")
     write("none.csv", "1,2,1\n3,4,-1\n")
     write("same.csv", "x1,x2,label\n1,2,1\n3,4,-1\n")
-    for call in (["gram", "a.csv", "b.csv", "-k", "linear"], ["fit", "svm", "a.csv", "b.csv"],
-                 ["fit", "svm", "none.csv", "a.csv", "b.csv"]):
+    for call in (["gram", "a.csv", "b.csv", "-k", "linear"], ["geometry", "a.csv", "b.csv", "-k", "linear"]):
         done = tap.mercer(*call, status=1)
         assert '"x1"' in done.stderr and '"x2"' in done.stderr, done.stderr
-        assert call[1] != "a.csv" or "a.csv and b.csv" in done.stderr, done.stderr
+        assert "a.csv and b.csv" in done.stderr, done.stderr
         tap.check_equal(done.stdout, "")
+    for files in (["a.csv", "b.csv"], ["none.csv", "a.csv", "b.csv"]):  # one table, by the names
+        tap.mercer("fit", "svm", *files, "-k", "linear", "-o", "ordered")
+        tap.mercer("fit", "svm", *[f.replace("b.csv", "same.csv") for f in files], "-k", "linear", "-o", "same")
+        tap.check_equal(*[tap.mercer("predict", m, "a.csv", "--scores", "--quiet").stdout for m in ("ordered", "same")])
     for other in ("none.csv", "same.csv"):
         got = tap.mercer("gram", "a.csv", other, "-k", "linear").stdout.split("\n")
         tap.check_equal(got[1:4], ["5\t11", "11\t25", "2\t4"])
