@@ -163,6 +163,30 @@ int cli_evaluation_ranks(const cli_evaluation *e)
     return ranks;
 }
 
+int cli_evaluation_check_names(cli *c, const cli_evaluation *e)
+{
+    char name[64];
+    double value, zero = 0;
+    const char *at = e->metrics;
+    mcr_evaluated one = {.size = sizeof one, /* an object, so that the name alone is wrong */
+                         .task = e->what.task,
+                         .n = 1,
+                         .classes = e->what.classes,
+                         .outputs = e->what.outputs,
+                         .positive = e->what.positive,
+                         .target = &zero,
+                         .value = &zero};
+    while ((at = next_name(at, name))) {
+        mcr_metric_info m = MCR_INIT(mcr_metric_info);
+        int known = 0;
+        for (int64_t i = 0; !known && mcr_metric_describe(i, &m) == MCR_OK; i++)
+            known = is_named(m.name, name);
+        if (!known)
+            return cli_fail(c, mcr_evaluate(c->ctx, name, &one, &value));
+    }
+    return 0;
+}
+
 /* The library knows what is wrong with a name, and with what a metric needs. */
 int cli_evaluation_check(cli *c, const cli_evaluation *e)
 {

@@ -50,6 +50,8 @@ void cli_evaluation_close(cli_evaluation *e);
 int cli_evaluation_has(const cli_evaluation *e, const mcr_metric_info *metric);
 /* Whether a metric that is wanted is of scores or probabilities. */
 int cli_evaluation_ranks(const cli_evaluation *e);
+/* Refuses names that no metric has, before anything is predicted. */
+int cli_evaluation_check_names(cli *c, const cli_evaluation *e);
 /* That all of them exist. */
 int cli_evaluation_check(cli *c, const cli_evaluation *e);
 

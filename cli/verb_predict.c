@@ -188,6 +188,10 @@ static int open_job(predict_job *job)
     if (bad)
         return bad;
     job->evaluation.metrics = job->call->metric;
+    if (job->call->metric && mcr_data_target_kind(a->data) == MCR_NO_TARGETS)
+        return cli_refuse(a->c, "--metric: the data have no targets");
+    if ((bad = cli_evaluation_check_names(a->c, &job->evaluation)))
+        return bad;
     job->targets = a->report->targets > 1 ? a->report->targets : 1;
     cli_predict_name(job);
     return cli_apply_table(a, "draw", a->cols == 1 && !wants_draws(job));

@@ -23,6 +23,23 @@ def roles(path, *options):
     return {c["name"]: c["role"] for c in tap.mercer_json("info", path, *options)["columns"]}
 
 
+def test_thousands_are_refused():
+    rows = "".join('%d,"%d,%03d.5",%s\n' % (i, 1 + i % 9, i * 37 % 1000, "yes" if i % 2 else "no") for i in range(60))
+    pathlib.Path("thousands.csv").write_text("id,amount,buys\n" + rows)
+    done = tap.mercer("fit", "svm", "thousands.csv", "--target", "buys", status=1)
+    assert "amount" in done.stderr and "separators of thousands" in done.stderr, done.stderr
+    pathlib.Path("sizes.csv").write_text("id,sizes,buys\n" + rows.replace(".5", ";7"))  # text with commas is text
+    tap.mercer("info", "sizes.csv")
+
+
+def test_metrics_are_checked_before_predictions():
+    pathlib.Path("m.csv").write_text("a,b,y\n" + "".join("%d,%d,%s\n" % (i, i * i % 7, "u" if i % 3 else "v") for i in range(60)))
+    tap.mercer("fit", "svm", "m.csv", "-o", "m.mercer")
+    done = tap.mercer("predict", "m.mercer", "m.csv", "--metric", "acuracy", status=2)
+    assert 'did you mean "accuracy"' in done.stderr, done.stderr
+    tap.check_equal(done.stdout, "")
+
+
 def test_roles_are_guessed_and_changed():
     path = made("passengers")
     found = roles(path)

@@ -57,6 +57,7 @@ typedef struct mcr_csv_column {
     char *name;                     /* NULL: no header */
     int64_t numbers, words, commas; /* cells seen: numbers, others, those like "1,5" */
     int64_t unclear;                /* of the latter those like "1,500" */
+    int64_t thousands;              /* others like "1,234.5" or "1,234,567" */
     bool usual;   /* the name is that of a target, and no cell below is the same word */
     bool carried; /* its text goes along with the objects */
     int64_t rank; /* which target it is, from 1; 0: none */

@@ -220,7 +220,7 @@ static mcr_status check_text(const mcr_csv_maker *m, int64_t c)
 {
     const mcr_csv_column *column = &m->plan->column[c];
     char text[MCR_CSV_COLUMN_TEXT];
-    if (2 * column->commas > column->words)
+    if (2 * (column->commas + column->thousands) > column->words)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
                            "%s has commas inside of numbers; write them with a point, and without "
                            "separators of thousands",

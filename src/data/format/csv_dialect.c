@@ -22,6 +22,27 @@ bool mcr_csv_decimal_comma(const mcr_csv_field *f)
     return digits > 1 && commas == 1;
 }
 
+/* One to three digits, then groups of a comma and three digits, then a fraction or nothing. */
+bool mcr_csv_thousands(const mcr_csv_field *f)
+{
+    size_t i = f->length > 0 && (f->text[0] == '-' || f->text[0] == '+'), run = 0, groups = 0;
+    for (; i < f->length && f->text[i] != '.'; i++) {
+        bool comma = f->text[i] == ',';
+        if (comma && (run == 0 || run > 3 || (groups > 0 && run != 3)))
+            return false;
+        if (!comma && (f->text[i] < '0' || f->text[i] > '9'))
+            return false;
+        groups += comma;
+        run = comma ? 0 : run + 1;
+    }
+    if (groups == 0 || run != 3)
+        return false;
+    for (i += i < f->length; i < f->length; i++)
+        if (f->text[i] < '0' || f->text[i] > '9')
+            return false;
+    return true;
+}
+
 typedef struct trial {
     int64_t fields;        /* of the first record */
     int64_t records, like; /* records seen, and those with as many fields */

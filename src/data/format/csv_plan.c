@@ -95,6 +95,7 @@ static mcr_status count_cell(mcr_csv_maker *m, int64_t c, const mcr_csv_field *f
     column->words += !number;
     column->commas += comma;
     column->unclear += comma && is_unclear(f);
+    column->thousands += !comma && mcr_csv_thousands(f);
     return mcr_csv_sample_add(column, m->ctx, f, number);
 }
 
