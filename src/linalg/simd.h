@@ -67,6 +67,19 @@ INLINE vreal splat(real s)
     return s - (vreal){0};
 }
 
+INLINE vwhole splat_whole(whole s)
+{
+    return s - (vwhole){0};
+}
+
+/* 0, 1, 2 ... */
+INLINE vwhole first_places(void)
+{
+    vwhole v;
+    UNROLL for (int l = 0; l < LANES; l++) v[l] = (whole)l;
+    return v;
+}
+
 INLINE vdouble splat_double(double s)
 {
     return s - (vdouble){0};
@@ -159,6 +172,11 @@ INLINE vreal choose(vwhole mask, vreal a, vreal b)
     return (vreal)(((vwhole)a & mask) | ((vwhole)b & ~mask));
 }
 
+INLINE vwhole choose_whole(vwhole mask, vwhole a, vwhole b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
 INLINE vreal absolute(vreal a)
 {
     return (vreal)((vwhole)a & BY_REAL(0x7fffffff, 0x7fffffffffffffff));
@@ -235,6 +253,29 @@ INLINE vreal smaller(vreal a, vreal b)
     return x.all;
 #else
     return choose((vwhole)(a < b), a, b);
+#endif
+}
+
+/* The smallest of all lanes. */
+INLINE real lowest_lane(vreal a)
+{
+#if defined(X86) && PIECE_BYTES == 64
+    return X86_REAL(reduce_min)((real_piece)a);
+#else
+    real least = a[0];
+    UNROLL for (int l = 1; l < LANES; l++) least = a[l] < least ? a[l] : least;
+    return least;
+#endif
+}
+
+INLINE whole lowest_lane_whole(vwhole a)
+{
+#if defined(X86) && PIECE_BYTES == 64
+    return (whole)BY_REAL(_mm512_reduce_min_epi32, _mm512_reduce_min_epi64)((__m512i)a);
+#else
+    whole least = a[0];
+    UNROLL for (int l = 1; l < LANES; l++) least = a[l] < least ? a[l] : least;
+    return least;
 #endif
 }
 

@@ -25,38 +25,71 @@ typedef struct extreme {
 
 mcr_smo_run SYMBOL(mcr_smo_run_);
 
+/* A running minimum of each lane and where it was first found. Several of them side by side hide
+ * the latency of the comparisons. */
+typedef struct lane_minimum {
+    vreal value;
+    vwhole at;
+} lane_minimum;
+
+enum { STREAMS = 2 };
+
+INLINE void take_smaller(lane_minimum *best, vreal value, vwhole here)
+{
+    vwhole less = (vwhole)(value < best->value);
+    best->value = smaller(value, best->value);
+    best->at = choose_whole(less, here, best->at);
+}
+
+/* The minimum of all lanes; *at: the lowest place that has it. */
+INLINE real least_of(const lane_minimum best[STREAMS], int64_t *at)
+{
+    vreal value = best[0].value;
+    vwhole place = best[0].at;
+    UNROLL for (int i = 1; i < STREAMS; i++)
+    {
+        vwhole less = (vwhole)(best[i].value < value) |
+                      ((vwhole)(best[i].value == value) & (vwhole)(best[i].at < place));
+        value = smaller(best[i].value, value);
+        place = choose_whole(less, best[i].at, place);
+    }
+    real least = lowest_lane(value);
+    vwhole here = (vwhole)(value == splat(least));
+    *at = lowest_lane_whole(choose_whole(here, place, splat_whole(BY_REAL(INT32_MAX, INT64_MAX))));
+    return least;
+}
+
 /* Extremes of one group's slopes; `update`: g += step (Ki - Kj) on the way. */
 INLINE extreme advance(const mcr_smo_block *s, int t, bool update, const real *ki, const real *kj,
                        real step)
 {
     real *g = s->g;
     const real *up = s->up[t], *down = s->down[t];
-    vreal low = splat(INFINITY), high = splat(-INFINITY);
-    vwhole at = {0}, here = {0};
-    for (int l = 0; l < LANES; l++)
-        here[l] = (whole)l;
-    for (int64_t m = 0; m < s->members; m += LANES) {
-        vreal v = load(g + m);
-        if (update) {
-            v = multiply_add(splat(step), load(ki + m) - load(kj + m), v);
-            store(g + m, v);
-        }
-        vreal u = v + load(up + m);
-        vwhole less = (vwhole)(u < low);
-        low = choose(less, u, low);
-        at = (here & less) | (at & ~less);
-        high = larger(v + load(down + m), high);
-        here += LANES;
+    lane_minimum low[STREAMS];
+    vreal high[STREAMS];
+    vwhole here = first_places();
+    UNROLL for (int i = 0; i < STREAMS; i++)
+    {
+        low[i] = (lane_minimum){splat(INFINITY), here};
+        high[i] = splat(-INFINITY);
     }
-    extreme e = {INFINITY, -INFINITY, 0};
-    for (int l = 0; l < LANES; l++) {
-        if (low[l] < e.low || (low[l] == e.low && at[l] < e.at)) {
-            e.low = low[l];
-            e.at = at[l];
+    for (int64_t m = 0, members = s->members; m < members;)
+        UNROLL for (int i = 0; i < STREAMS; i++, m += LANES, here += LANES)
+        {
+            if (i && m >= members)
+                break;
+            vreal v = load(g + m);
+            if (update) {
+                v = multiply_add(splat(step), load(ki + m) - load(kj + m), v);
+                store(g + m, v);
+            }
+            take_smaller(&low[i], v + load(up + m), here);
+            high[i] = larger(v + load(down + m), high[i]);
         }
-        if (high[l] > e.high)
-            e.high = high[l];
-    }
+    UNROLL for (int i = 1; i < STREAMS; i++) high[0] = larger(high[i], high[0]);
+    extreme e;
+    e.low = least_of(low, &e.at);
+    e.high = -lowest_lane(-high[0]);
     return e;
 }
 
@@ -85,28 +118,21 @@ INLINE const real *row_of(const mcr_smo_block *s, int64_t m)
 INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 {
     const real *g = s->g, *down = s->down[t], *diagonal = s->diagonal, *ki = row_of(s, i);
-    vreal best = {0}, kii = splat(diagonal[i]);
-    vwhole at = {0}, here = {0};
-    for (int l = 0; l < LANES; l++)
-        here[l] = (whole)l;
-    at = here - here - 1;
-    for (int64_t m = 0; m < s->members; m += LANES) {
-        vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
-        vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), splat((real)s->tau));
-        vreal gain = gap * gap * about_reciprocal(curve);
-        vwhole more = (vwhole)(gain > best);
-        best = choose(more, gain, best);
-        at = (here & more) | (at & ~more);
-        here += LANES;
-    }
-    int64_t j = -1;
-    real most = 0;
-    for (int l = 0; l < LANES; l++)
-        if (best[l] > most || (best[l] == most && at[l] >= 0 && at[l] < j)) {
-            most = best[l];
-            j = at[l];
+    vreal kii = splat(diagonal[i]), tau = splat((real)s->tau);
+    lane_minimum loss[STREAMS]; /* minus the gain */
+    vwhole here = first_places();
+    UNROLL for (int q = 0; q < STREAMS; q++) loss[q] = (lane_minimum){splat(0), here};
+    for (int64_t m = 0, members = s->members; m < members;)
+        UNROLL for (int q = 0; q < STREAMS; q++, m += LANES, here += LANES)
+        {
+            if (q && m >= members)
+                break;
+            vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
+            vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), tau);
+            take_smaller(&loss[q], -gap * gap * about_reciprocal(curve), here);
         }
-    return j;
+    int64_t j;
+    return least_of(loss, &j) < 0 ? j : -1;
 }
 
 /* The null object, which has no bounds, costs nothing. */
