@@ -86,7 +86,7 @@ typedef struct mcr_check_report {
     int64_t rules; /* lines: how the closure rules decide, one node after the other */
     char **rule;
     int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
-    double min_eigenvalue; /* of that Gram matrix; NAN: not computed */
+    double min_eigenvalue; /* of that Gram matrix, or less than bound above it; NAN: not computed */
     double bound;          /* bound on its rounding error, with which it was compared */
     /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
     int64_t objects;

@@ -4,7 +4,9 @@
  * with bound = n eps max(8 |G_ii|, |eigenvalues|) allowing for the rounding of G and of the
  * eigensolver, whose errors are relative to the largest eigenvalue. The counter-example is made
  * small: one object with G_ii < 0; two that break Cauchy-Schwarz; else the objects that carry the
- * eigenvector, dropped one by one as long as a negative value is left.
+ * eigenvector, dropped one by one as long as a negative value is left. Of many objects the smallest
+ * eigenvalue is computed by Lanczos' method, and that none is below -bound is shown by a Cholesky
+ * factor of G + bound I.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +20,7 @@
 #include "kernel/kernel.h"
 #include "linalg/blas.h"
 #include "linalg/lapack.h"
+#include "linalg/smallest.h"
 
 enum {
     DEFAULT_OBJECTS = 500,
@@ -40,33 +43,45 @@ typedef struct trial {
 
 /* ---- counter-examples -------------------------------------------------------------------------*/
 
-/* Smallest eigenvalue of G on the objects in `pick`, and its unit vector. *size (may be NULL): the
- * largest absolute eigenvalue, or a bound of it where computing all of them would take long. */
+/* Smallest eigenvalue of G on the objects in `pick`, and its unit vector, by LAPACK. *size (may be
+ * NULL): the largest absolute eigenvalue. */
 static mcr_status smallest(trial *t, const int64_t *pick, int64_t count, double *value,
                            double *vector, double *size)
 {
-    bool all = count <= MANY_OBJECTS;
-    double most = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < count; j++) {
-            double k = t->g[pick[i] * t->n + pick[j]];
-            t->work[i * count + j] = all ? k : -k;
-            sum += fabs(k);
-        }
-        most = fmax(most, sum);
-    }
-    mcr_status s = all ? mcr_blas_eigen(t->ctx, count, t->work, count, true, t->value)
-                       : mcr_blas_eigen_largest(t->ctx, count, t->work, count, 1, t->value, vector,
-                                                count);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < count; j++)
+            t->work[i * count + j] = t->g[pick[i] * t->n + pick[j]];
+    mcr_status s = mcr_blas_eigen(t->ctx, count, t->work, count, true, t->value);
     if (s)
         return s;
-    *value = all ? t->value[0] : -t->value[0];
-    if (all)
-        memcpy(vector, t->work, sizeof(double) * (size_t)count);
+    *value = t->value[0];
+    memcpy(vector, t->work, sizeof(double) * (size_t)count);
     if (size)
-        *size = all ? fmax(fabs(t->value[0]), fabs(t->value[count - 1])) : most;
+        *size = fmax(fabs(t->value[0]), fabs(t->value[count - 1]));
     return MCR_OK;
+}
+
+/* The smallest eigenvalue of G, its unit vector, and the bound: that of all eigenvalues is a sum of
+ * absolute values where computing all of them would take long. */
+static mcr_status smallest_of_all(trial *t, const int64_t *all, double *value, double *vector)
+{
+    double size = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < t->n; j++)
+            sum += fabs(t->g[i * t->n + j]);
+        size = fmax(size, sum);
+    }
+    /* Squares must not overflow. */
+    bool many = t->n > MANY_OBJECTS && size > 1e-100 && size < 1e100;
+    mcr_status s = many ? MCR_OK : smallest(t, all, t->n, value, vector, &size);
+    t->bound = fmax(t->bound, (double)t->n * DBL_EPSILON * size);
+    if (many) {
+        mcr_smallest found;
+        s = mcr_smallest_eigen(t->ctx, t->n, t->g, t->bound, t->work, vector, &found);
+        *value = found.value;
+    }
+    return s;
 }
 
 static void show_vector(mcr_text *to, const double *x, int64_t cols)
@@ -324,11 +339,8 @@ static mcr_status evaluate(trial *t, mcr_text *reason, bool *broken)
     mcr_status s = vector && all ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->n && !s; i++)
         all[i] = i;
-    double size = 0;
     if (!s)
-        s = smallest(t, all, t->n, &t->report->min_eigenvalue, vector, &size);
-    if (!s)
-        t->bound = fmax(t->bound, (double)t->n * DBL_EPSILON * size);
+        s = smallest_of_all(t, all, &t->report->min_eigenvalue, vector);
     t->report->bound = t->bound;
     bool found = false;
     if (!s)

@@ -90,6 +90,25 @@ def test_a_difference_is_found_on_data():
     holds(out["counterexample"])
 
 
+def test_the_smallest_eigenvalue_of_many():
+    """Of more than 512 objects by Lanczos' method: the value that NumPy finds, and the same verdict."""
+    tap.mercer("sample", "friedman", "-n", 700, "-o", "many.csv")
+    x = np.loadtxt("many.csv", delimiter=",", skiprows=1)[:, :-1]
+    squares = ((x[:, None] - x[None]) ** 2).sum(2)
+    for kernel, k in (
+            ("rbf(gamma=0.5)", np.exp(-0.5 * squares)),
+            ("linear", x @ x.T),
+            ("rbf(gamma=1) + -0.9*rbf(gamma=1.1)", np.exp(-squares) - 0.9 * np.exp(-1.1 * squares)),
+            ("rbf(gamma=0.01) + -0.00001*rbf(gamma=5)",
+             np.exp(-0.01 * squares) - 1e-5 * np.exp(-5 * squares))):
+        out = tap.mercer_json("check", kernel, "many.csv", "-n", 700)
+        least = np.linalg.eigvalsh(k)[0]
+        assert abs(out["min_eigenvalue"] - least) <= out["bound"] + 1e-7 * abs(least), (kernel, out)
+        tap.check_equal(out["counterexample"] is None, bool(least > -out["bound"]), kernel)
+        if out["counterexample"]:
+            holds(out["counterexample"])
+
+
 def test_text_for_people():
     done = tap.mercer("check", "-1*linear", status=0)
     assert "\nvalid      no: " in done.stdout, done.stdout

@@ -11,6 +11,7 @@
 #include "helpers.h"
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
+#include "linalg/smallest.h"
 #include "linalg/system.h"
 
 static double element(int64_t i, int64_t j)
@@ -214,6 +215,56 @@ static void test_threads(void **context)
     free(first);
 }
 
+/* H D H with the reflection H = I - 2 u u': eigenvalues D, the first of them `low`; the others go
+ * down to 1e-12, as those of a smooth kernel do, or are 0 if `flat`. */
+static void fill_spectrum(double *a, double *u, int64_t n, double low, bool flat)
+{
+    double length = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        length += pow(u[i] = sin(1.7 * (double)i + 1), 2);
+    double *d = calloc((size_t)n, sizeof *d);
+    for (int64_t i = 0; i < n; i++) {
+        u[i] /= sqrt(length);
+        d[i] = i == 0 ? low : flat && i > 9 ? 0 : pow(10, 3 - 15 * (double)i / (double)n);
+        sum += u[i] * d[i] * u[i];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            a[i * n + j] = (i == j ? d[i] : 0) + 2 * u[i] * u[j] * (2 * sum - d[i] - d[j]);
+    free(d);
+}
+
+static void test_smallest(void **context)
+{
+    (void)context;
+    enum { N = 600 };
+    const double bound = 1e-10, low[] = {-5, -1e-3, -1e-8, -4e-10, 0, 1e-13};
+    double *a = calloc((size_t)N * N, sizeof *a), *work = calloc((size_t)N * N, sizeof *work);
+    double u[N], first[N], v[N];
+    for (size_t t = 0; t < 2 * sizeof low / sizeof *low; t++) {
+        double least = low[t / 2];
+        fill_spectrum(a, u, N, least, t % 2);
+        for (int threads = 1; threads <= 3; threads += 2) {
+            mcr *ctx = test_open(threads);
+            mcr_smallest found;
+            test_ok(ctx,
+                    mcr_smallest_eigen(ctx, N, a, bound, work, threads == 1 ? first : v, &found));
+            double wanted = t % 2 ? fmin(least, 0) : least;
+            assert_true(fabs(found.value - wanted) <= fmax(bound, 1e-7 * fabs(wanted)));
+            assert_true(found.residual <= fmax(bound, 1e-8 * fabs(found.value)));
+            if (least < -bound)
+                assert_true(found.value < -bound);
+            else
+                assert_true(found.floor <= -bound && found.floor >= -4 * bound);
+            assert_true(found.floor <= found.value);
+            test_close(ctx);
+        }
+        assert_memory_equal(first, v, sizeof v);
+    }
+    free(a);
+    free(work);
+}
+
 static void test_refusals(void **context)
 {
     mcr *ctx = *context;
@@ -244,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_system, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_smallest),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
