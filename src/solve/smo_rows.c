@@ -10,6 +10,7 @@
  */
 #include "solve/smo_rows.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "solve/smo_impl.h"
@@ -77,7 +78,11 @@ void *mcr_row_pool_take(mcr_row_pool *pool)
     return row;
 }
 
-enum { MANY_SHARE = 6 }; /* one row in so many: most will be needed */
+/* All of K at once: from one row in MANY_SHARE on, looked at every LOOK_EVERY rows. */
+enum { MANY_SHARE = 8, LOOK_EVERY = 16 };
+/* The violation stays near its first value as long as objects find their places, and falls when few
+ * rows are still to come: below this share of the first, single rows are less work. */
+#define FALLEN 0.1
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
@@ -124,13 +129,44 @@ static mcr_status make_all(mcr_smo *s)
     return st;
 }
 
+static double get_real(const mcr_smo *s, const void *array, int64_t at)
+{
+    return s->precise ? ((const double *)array)[at] : (double)((const float *)array)[at];
+}
+
+/* The violation in group t of the working set, as the inner solver has it now. */
+static double current_violation(const mcr_smo *s, int t)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t m = 0; m < s->block.members; m++) {
+        double g = get_real(s, s->block.g, m);
+        low = fmin(low, g + get_real(s, s->block.up[t], m));
+        high = fmax(high, g + get_real(s, s->block.down[t], m));
+    }
+    return high - low;
+}
+
+/* Whether one more row makes all of K worth its work. */
+static bool wants_all(mcr_smo *s)
+{
+    if (s->p->pool || ++s->single_rows * MANY_SHARE <= s->n || s->single_rows % LOOK_EVERY)
+        return false;
+    double first = 0, now = 0;
+    for (int t = 0; t < s->groups; t++) {
+        first = fmax(first, s->high[t] - s->low[t]);
+        now = fmax(now, current_violation(s, t));
+    }
+    return now > FALLEN * first;
+}
+
 /* In the middle of the inner solver there is no way to fail: it goes on with zeros, and what comes
  * of it is thrown away. */
 static void make_row(void *arg, int64_t member)
 {
     mcr_smo *s = arg;
-    bool many = !s->p->pool && ++s->single_rows * MANY_SHARE > s->n;
-    mcr_status st = s->row_status ? s->row_status : many ? make_all(s) : make_rows(s, &member, 1);
+    mcr_status st = s->row_status;
+    if (!st)
+        st = wants_all(s) ? make_all(s) : make_rows(s, &member, 1);
     if (st) {
         s->row_status = st;
         s->block.row[member] = s->block.row[s->slots];
