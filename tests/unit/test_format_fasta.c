@@ -4,6 +4,8 @@
  */
 #include "format_helpers.h"
 
+#include "data/format/formats.h"
+
 static void reads_last_words(void **state)
 {
     const char *text = "; a comment\n>seq1 from somewhere pos\nACGT\nacgtN\n\n>seq2 neg \r\n"
@@ -39,16 +41,55 @@ static void reads_other_headers(void **state)
 
 static void reads_without_labels(void **state)
 {
-    const char *text = ">\nAC\n>one two\nGT";
+    const char *text = ">\nAC\n>one two\nGT",
+               *names = ">a\nA\n>b\nA\n>c\nA\n>d\nA\n>e\nA\n>f\nA\n>g\nA\n>h\nA\n>i\nA\n";
     mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "f", names, strlen(names), "fasta", "none"));
+    assert_int_equal(mcr_data_count(data), 9);
+    mcr_data_free(data);
     test_ok(*state, read_text(&data, *state, "f", text, strlen(text), "fasta", "none"));
     assert_int_equal(mcr_data_count(data), 2);
     assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
     mcr_data_free(data);
 }
 
+/* A byte order mark is one at the beginning of the file only; tabs within a line are kept. */
+static void keeps_other_bytes(void **state)
+{
+    const char *text = "\xef\xbb\xbf>a\n\xef\xbb\xbf"
+                       "AC\tG\n>b\nT\n";
+    mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "f", text, strlen(text), "fasta", NULL));
+    assert_int_equal(mcr_data_count(data), 2);
+    same_string(data, 0, 0,
+                "\xef\xbb\xbf"
+                "AC\tG",
+                7);
+    assert_string_equal(mcr_data_class_name(data, 0), "a");
+    mcr_data_free(data);
+}
+
+static void is_sure(void **state)
+{
+    (void)state;
+    char *bytes = malloc(1);
+    assert_non_null(bytes);
+    *bytes = '>';
+    assert_int_equal(mcr_format_fasta.sniff(true, bytes, 1), 100);
+    assert_int_equal(mcr_format_fasta.sniff(false, bytes, 1), 90);
+    assert_int_equal(mcr_format_fasta.sniff(false, bytes + 1, 0), 0);
+    *bytes = 'A';
+    assert_int_equal(mcr_format_fasta.sniff(true, bytes, 1), 80);
+    assert_int_equal(mcr_format_fasta.sniff(false, bytes, 1), 0);
+    free(bytes);
+}
+
 static void refuses(void **state)
 {
+    refuse_text(*state, "f.fa", ">a\nAC\x7fGT\n", "fasta", NULL,
+                "f.fa:2: byte 0x7f inside a sequence");
+    refuse_text(*state, "f.fa", ">a\nA**\n>b\n", "fasta", NULL,
+                "f.fa:3: the header has no sequence behind it");
     refuse_text(*state, "f.fa", "ACGT\n", "fasta", NULL,
                 "f.fa:1: text before the first header: FASTA begins with '>'");
     refuse_text(*state, "f.fa", ">a\nACGT\n>b\n\n>c\nA\n", "fasta", NULL,
@@ -146,6 +187,61 @@ static void reads_a_file_a_class(void **state)
     test_remove_directory(folder);
 }
 
+/* The class is the name of the file without its extensions. */
+static void names_classes(void **state)
+{
+    static const char *const names[][2] = {
+        {".fa", ".fa"},    {"alfa", "alfa"},  {"neg.xy", "neg.xy"},
+        {"a=b.fa", "a=b"}, {"pos.fa", "pos"}, {"n.fna", "n"},
+    };
+    char folder[256], first[512], path[512];
+    test_make_directory(folder);
+    write_file(folder, "posx.fa",
+               ">a\nA\n>b\nAC**\n>c\nA\n>d\nA\n>e\nA\n>f\nA\n>g\nA\n>h\nA\n>i\nC**\n", first);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        mcr_data *data;
+        write_file(folder, names[i][0], ">x\nTT\n", path);
+        test_ok(*state, read_classes(&data, *state, first, path));
+        assert_int_equal(mcr_data_count(data), 10);
+        assert_string_equal(mcr_data_class_name(data, 0), "posx");
+        assert_string_equal(mcr_data_class_name(data, 1), names[i][1]);
+        same_string(data, 0, 1, "AC*", 3); /* one is dropped, also at the end of a file */
+        same_string(data, 0, 8, "C*", 2);
+        mcr_data_free(data);
+    }
+    mcr_data *data;
+    mcr_status status = read_classes(&data, *state, first, "=x.fa");
+    test_fails(*state, status, MCR_IO, "=x.fa: cannot be opened");
+    status = read_classes(&data, *state, first, "word=x.fa");
+    test_fails(*state, status, MCR_IO, "x.fa: cannot be opened");
+    assert_null(strstr(mcr_message(*state), "word"));
+    write_file(folder, "abcd.fa", ">x\nTT\n", path); /* another of four letters */
+    test_ok(*state, read_classes(&data, *state, first, path));
+    mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* Two sequences, packed, without the last eight bytes: what could be read is not taken for all. */
+static void refuses_what_was_cut_off(void **state)
+{
+    static const char packed[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xb3\x4b\xe4\x72\x74\x76\x0f\xe1\xb2\x4b"
+        "\xe2\x0a\x09\xe1\x02\x00";
+    char folder[256], whole[512], part[512];
+    test_make_directory(folder);
+    write_file(folder, "whole.fa", ">a\nA\n", whole);
+    write_file(folder, "part.fa.gz", "", part);
+    FILE *file = fopen(part, "wb");
+    assert_non_null(file);
+    fwrite(packed, 1, sizeof packed - 1, file);
+    fclose(file);
+    mcr_data *data = NULL;
+    test_fails(*state, read_classes(&data, *state, whole, part), MCR_BAD_DATA,
+               "part.fa.gz: damaged gzip: the file ends early");
+    assert_null(data);
+    test_remove_directory(folder);
+}
+
 static mcr_status sweep(mcr *ctx, void *arg)
 {
     (void)arg;
@@ -224,6 +320,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(takes_many_classes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_a_file_a_class, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(keeps_other_bytes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(names_classes, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_what_was_cut_off, test_setup, test_teardown),
+        cmocka_unit_test(is_sure),
         cmocka_unit_test(survives_no_memory),
         cmocka_unit_test_setup_teardown(reads_real_sets, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_a_real_file_a_class, test_setup, test_teardown),

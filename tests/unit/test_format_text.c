@@ -4,6 +4,8 @@
  */
 #include "format_helpers.h"
 
+#include "data/format/formats.h"
+
 static void reads_labels_and_strings(void **state)
 {
     static const char text[] = "spam\tfree\tentry\nham\t\r\nspam\ta\0b\xff\nham\tlast";
@@ -28,8 +30,13 @@ static void reads_labels_and_strings(void **state)
 
 static void reads_numbers_as_targets(void **state)
 {
-    const char *text = "\xef\xbb\xbf-1\tab\n+1\tcd\n";
+    const char *text = "\xef\xbb\xbf-1\tab\n+1\tcd\n", *inside = "a\tx\n\xef\xbb\xbf"
+                                                                 "b\ty\n";
     mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "f", inside, strlen(inside), "text", NULL));
+    assert_string_equal(mcr_data_class_name(data, 1), "\xef\xbb\xbf"
+                                                      "b"); /* only the first is a mark */
+    mcr_data_free(data);
     test_ok(*state, read_text(&data, *state, "f", text, strlen(text), "text", NULL));
     assert_int_equal(mcr_data_target_kind(data), MCR_REAL_TARGETS);
     assert_true(mcr_data_targets(data)[0] == -1 && mcr_data_targets(data)[1] == 1);
@@ -90,6 +97,49 @@ static void is_detected(void **state)
     assert_false(is_found(*state, "a.txt", "+1\t1:0.5 3:1\n-1\t2:1\n"));
 }
 
+/* How sure detection is. A copy without a byte too many, so that a sanitizer sees what is read
+ * beyond. */
+static void expect_sure(const char *text, bool named, int sure)
+{
+    size_t count = strlen(text);
+    char *bytes = malloc(count > 0 ? count : 1);
+    assert_non_null(bytes);
+    memcpy(bytes, text, count);
+    assert_int_equal(mcr_format_text.sniff(named, bytes, count), sure);
+    free(bytes);
+}
+
+static void is_sure(void **state)
+{
+    (void)state;
+    expect_sure("ham\tone\nspam\ttwo\n", true, 92);
+    expect_sure("ham\tone\nspam\ttwo\n", false, 70);
+    expect_sure("ham\tone\nspa", true, 92); /* the last line may be cut off, not the first */
+    expect_sure("spa", true, 0);
+    expect_sure("", true, 0);
+    expect_sure("\nham\tone\n", true, 0);
+    expect_sure("\tone\n", true, 0);
+    expect_sure("a b\tone\n", true, 0);
+    expect_sure("ham\tone\nno tab\n", true, 0);
+    char label[80];
+    memset(label, 'a', sizeof label);
+    strcpy(label + 64, "\tone\n");
+    expect_sure(label, true, 92);
+    strcpy(label + 64, "a\tone\n");
+    expect_sure(label, true, 0);
+    expect_sure("ham\t\nspam\tone\n", true, 75);
+    expect_sure("ham\tone\nspam\t\n", true, 75);
+    expect_sure("ham\tone\r\nspam\t\r\n", true, 75);
+    expect_sure("ham\t\nspam\t\n", true, 0);
+    expect_sure("ham\t3 dogs\n", true, 92);
+    expect_sure("ham\t3:5 dogs\n", true, 0);
+    expect_sure("label\tone\n", true, 0);
+    expect_sure("Label\tone\n", true, 0);
+    expect_sure("ham\tone\nlabel\ttwo\n", true, 92);
+    expect_sure("hello\tone\n", true, 92);
+    expect_sure("te\tone\n", true, 92); /* the beginning of a name only */
+}
+
 static mcr_status sweep(mcr *ctx, void *arg)
 {
     (void)arg;
@@ -143,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_without_labels, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(is_detected, test_setup, test_teardown),
+        cmocka_unit_test(is_sure),
         cmocka_unit_test(survives_no_memory),
         cmocka_unit_test_setup_teardown(reads_real_sets, test_setup, test_teardown),
     };
