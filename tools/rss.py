@@ -4,13 +4,17 @@ Runs every learner and verb on a9a and mnist (in MERCER_DATA) with --memory SIZE
 and prints a table in Markdown: the peak of the resident memory less that of reading the data alone, less
 SIZE. Above 32 MB the line ends with an exclamation mark, and the exit status is 1. Trainings end after
 RSS_SECONDS (10), as memory is asked for early; calls without such a limit are ended after 8 times that
-("ended": the peak until then).
+("ended": the peak until then). RSS_SETS and RSS_CALLS name some of the sets and calls only. The data in
+SQLite are the first 5,000 objects.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import gzip
+import itertools
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 
@@ -40,6 +44,59 @@ def peak(*words):
     return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024
 
 
+def database(file, path):
+    """The first objects of a LIBSVM file as a table of SQLite."""
+    with gzip.open(file, "rt") as f:
+        rows = [line.split() for line in itertools.islice(f, 5000)]
+    width = max(int(pair.split(":")[0]) for row in rows for pair in row[1:])
+    link = sqlite3.connect(path)
+    link.execute("CREATE TABLE t (y, %s)" % ", ".join("x%d" % j for j in range(width)))
+    for row in rows:
+        values = [0.0] * width
+        for pair in row[1:]:
+            index, value = pair.split(":")
+            values[int(index) - 1] = float(value)
+        link.execute("INSERT INTO t VALUES (?%s)" % (", ?" * width), [int(float(row[0]))] + values)
+    link.commit()
+    link.close()
+    return path + ":t"
+
+
+def calls_of(file, folder):
+    """{name: (words, data)} of one set."""
+    model = os.path.join(folder, "m.mercer")
+    falkon = os.path.join(folder, "falkon.mercer")
+    kernel = ["-k", "rbf(gamma=0.01)"]
+    limit = ["--time-limit", SECONDS]
+    peak("fit", "svm", file, "-k", "linear", *limit, "-o", model)
+    peak("fit", "ridge", file, *kernel, "--approx", "falkon", "--rank", "200", *limit, "-o", falkon)
+    calls = {"fit " + l: ["fit", l, file, *kernel] + more + (limit if l in LIMITED else [])
+             for l, more in LEARNERS.items()}
+    calls["fit ridge --approx falkon"] = ["fit", "ridge", file, *kernel, "--approx", "falkon", *limit]
+    calls["fit gp --approx sgpr"] = ["fit", "gp", file, *kernel, "--task", "regress", "--approx", "sgpr", *limit]
+    calls["predict"] = ["predict", model, file, "-o", os.path.join(folder, "p")]
+    calls["check"] = ["check", "rbf(gamma=0.01)", file]
+    calls["verify"] = ["verify", model, file]
+    calls["verify (falkon)"] = ["verify", falkon, file]
+    calls["geometry"] = ["geometry", file, *kernel]
+    calls["explain"] = ["explain", model, file]
+    calls["cv svm"] = ["cv", "svm", file, *kernel, "--folds", "2", *limit]
+    calls["transform"] = ["transform", model, file, "-o", os.path.join(folder, "t.csv")]
+    calls = {name: (words, file) for name, words in calls.items()}
+    if not wanted("CALLS", "predict (SQLite)"):
+        return calls
+    table = database(file, os.path.join(folder, os.path.basename(file) + ".sqlite"))
+    small = os.path.join(folder, "sqlite.mercer")
+    peak("fit", "svm", table, "--target", "y", "-k", "linear", *limit, "-o", small)
+    calls["predict (SQLite)"] = (["predict", small, table, "-o", os.path.join(folder, "q")], table)
+    return calls
+
+
+def wanted(what, name):
+    only = os.environ.get("RSS_" + what)
+    return not only or name in only.split(",")
+
+
 def main():
     sizes = [a for a in sys.argv[1:] if a[-1] in UNITS] or ["64M", "256M", "1G"]
     bad = 0
@@ -49,21 +106,15 @@ def main():
         file = os.path.join(DATA, path)
         if not os.path.exists(file):
             continue
-        _, base = peak("info", file)
-        model = os.path.join(folder, "m.mercer")
-        peak("fit", "svm", file, "-k", "linear", "--time-limit", SECONDS, "-o", model)
-        calls = {"fit " + l: ["fit", l, file, "-k", "rbf(gamma=0.01)"] + more +
-                 (["--time-limit", SECONDS] if l in LIMITED else [])
-                 for l, more in LEARNERS.items()}
-        calls["predict"] = ["predict", model, file, "-o", os.path.join(folder, "p")]
-        calls["check"] = ["check", "rbf(gamma=0.01)", file]
-        calls["verify"] = ["verify", model, file]
-        calls["geometry"] = ["geometry", file, "-k", "rbf(gamma=0.01)"]
-        calls["explain"] = ["explain", model, file]
-        calls["cv svm"] = ["cv", "svm", file, "-k", "rbf(gamma=0.01)", "--folds", "2", "--time-limit",
-                           SECONDS]
-        calls["transform"] = ["transform", model, file, "-o", os.path.join(folder, "t.csv")]
-        for what, words in calls.items():
+        if not wanted("SETS", name):
+            continue
+        bases = {}
+        for what, (words, data) in calls_of(file, folder).items():
+            if not wanted("CALLS", what):
+                continue
+            if data not in bases:
+                bases[data] = peak("info", data)[1]
+            base = bases[data]
             cells = []
             for size in sizes:
                 allowed = int(size[:-1]) * UNITS[size[-1]]
