@@ -25,20 +25,20 @@ typedef struct extreme {
 
 mcr_smo_run SYMBOL(mcr_smo_run_);
 
-/* A running minimum of each lane and where it was first found. Several of them side by side hide
- * the latency of the comparisons. */
+/* The loops below keep STREAMS running minima of each lane, which hides the latency of the
+ * comparisons: vector v of the members belongs to minimum v % STREAMS. `at` is the place of the
+ * value's lane in the first vector of its round. */
 typedef struct lane_minimum {
     vreal value;
     vwhole at;
 } lane_minimum;
 
-enum { STREAMS = 2 };
+enum { STREAMS = 2, ROUND = STREAMS * LANES };
 
 INLINE void take_smaller(lane_minimum *best, vreal value, vwhole here)
 {
-    vwhole less = (vwhole)(value < best->value);
+    best->at = choose_less(value, best->value, here, best->at);
     best->value = smaller(value, best->value);
-    best->at = choose_whole(less, here, best->at);
 }
 
 /* The minimum of all lanes; *at: the lowest place that has it. */
@@ -48,10 +48,11 @@ INLINE real least_of(const lane_minimum best[STREAMS], int64_t *at)
     vwhole place = best[0].at;
     UNROLL for (int i = 1; i < STREAMS; i++)
     {
+        vwhole other = best[i].at + i * LANES;
         vwhole less = (vwhole)(best[i].value < value) |
-                      ((vwhole)(best[i].value == value) & (vwhole)(best[i].at < place));
+                      ((vwhole)(best[i].value == value) & (vwhole)(other < place));
         value = smaller(best[i].value, value);
-        place = choose_whole(less, best[i].at, place);
+        place = choose_whole(less, other, place);
     }
     real least = lowest_lane(value);
     vwhole here = (vwhole)(value == splat(least));
@@ -73,9 +74,11 @@ INLINE extreme advance(const mcr_smo_block *s, int t, bool update, const real *k
         low[i] = (lane_minimum){splat(INFINITY), here};
         high[i] = splat(-INFINITY);
     }
-    for (int64_t m = 0, members = s->members; m < members;)
-        UNROLL for (int i = 0; i < STREAMS; i++, m += LANES, here += LANES)
+    int64_t members = s->members;
+    for (int64_t at = 0; at < members; at += ROUND, here += ROUND)
+        UNROLL for (int i = 0; i < STREAMS; i++)
         {
+            int64_t m = at + i * LANES;
             if (i && m >= members)
                 break;
             vreal v = load(g + m);
@@ -118,18 +121,20 @@ INLINE const real *row_of(const mcr_smo_block *s, int64_t m)
 INLINE int64_t partner(const mcr_smo_block *s, int t, int64_t i, real low)
 {
     const real *g = s->g, *down = s->down[t], *diagonal = s->diagonal, *ki = row_of(s, i);
-    vreal kii = splat(diagonal[i]), tau = splat((real)s->tau);
-    lane_minimum loss[STREAMS]; /* minus the gain */
+    vreal minus_kii = splat(-diagonal[i]), minus_tau = splat((real)-s->tau);
+    lane_minimum loss[STREAMS]; /* minus the gain: the curvature is taken with a minus */
     vwhole here = first_places();
     UNROLL for (int q = 0; q < STREAMS; q++) loss[q] = (lane_minimum){splat(0), here};
-    for (int64_t m = 0, members = s->members; m < members;)
-        UNROLL for (int q = 0; q < STREAMS; q++, m += LANES, here += LANES)
+    int64_t members = s->members;
+    for (int64_t at = 0; at < members; at += ROUND, here += ROUND)
+        UNROLL for (int q = 0; q < STREAMS; q++)
         {
+            int64_t m = at + q * LANES;
             if (q && m >= members)
                 break;
             vreal gap = larger(load(g + m) + load(down + m) - low, splat(0));
-            vreal curve = larger(kii + load(diagonal + m) - 2 * load(ki + m), tau);
-            take_smaller(&loss[q], -gap * gap * about_reciprocal(curve), here);
+            vreal curve = multiply_add(splat(2), load(ki + m), minus_kii - load(diagonal + m));
+            take_smaller(&loss[q], gap * gap * about_reciprocal(smaller(curve, minus_tau)), here);
         }
     int64_t j;
     return least_of(loss, &j) < 0 ? j : -1;
