@@ -8,8 +8,10 @@
  *   max sum u_i,   |sum_i u_i y_i K(x_j, x_i)| <= 1 for all j,  sum u_i y_i = 0,  0 <= u_i <= C_i
  *
  * by row generation: only some j are in it, and those that are violated most enter. It has as many
- * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few,
- * while the bounds of the u_i cost the simplex method nothing.
+ * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few.
+ * An interior point method solves it, whose steps grow with the square of the rows; its duals are
+ * in the middle of the optimal ones, so that fewer rows are tried than with those of a vertex.
+ * Where rounding stops it, CLP's simplex method goes on, if it is installed.
  *
  * The certificate takes nothing from the linear program but a_j and u_i. The objective is computed
  * from kernel values, with the best bias for them. The duals are made feasible for the whole
@@ -27,6 +29,7 @@
 #include "learn/multiclass.h"
 #include "learn/svm_problem.h"
 #include "solve/lp.h"
+#include "solve/lp_interior.h"
 
 typedef struct params {
     double C, tol, time_limit;
@@ -52,6 +55,9 @@ static const mcr_param table[] = {
 
 enum { ENTER = 64 }; /* rows that enter at a time, at most */
 
+/* A coefficient that is 0, relative to the largest. */
+#define NOTHING 1e-6
+
 /* Where the loss of an object, as a function of the bias, begins or ends, and its slope there. */
 typedef struct kink {
     double at, slope;
@@ -59,12 +65,14 @@ typedef struct kink {
 
 typedef struct program {
     mcr_binary *p;
-    mcr_lp *lp;
+    mcr_interior *interior;
+    mcr_lp *simplex; /* where the other has come to its end; NULL: not yet */
     int64_t rows;    /* a_j in the program */
     int64_t *object; /* j of each; their rows follow that of the bias */
     unsigned char *in;
-    double *row, *price, *u;
+    double *row, *price, *left, *u;
     double *v, *kv; /* two vectors beside each other, and K times them */
+    double *best;   /* v of a solution within the tolerance */
     kink *kinks;    /* of the loss as a function of the bias */
     double began;
 } program;
@@ -79,10 +87,11 @@ static mcr_status add_coefficient(program *g, int64_t j)
         return s;
     for (int64_t i = 0; i < p->n; i++)
         g->row[i] *= p->y[i];
-    mcr_lp_add(g->lp, -1, 1, g->row);
     g->in[j] = 1;
     g->object[g->rows++] = j;
-    return MCR_OK;
+    if (g->simplex)
+        mcr_lp_add(g->simplex, -1, 1, g->row);
+    return g->simplex ? MCR_OK : mcr_interior_add(g->interior, -1, 1, g->row);
 }
 
 static int by_place(const void *a, const void *b)
@@ -179,110 +188,219 @@ static mcr_status find_errors(program *g, double C)
     return s;
 }
 
-/* Brings in the coefficients that would gain most; *entered: how many. */
+/* Brings in the coefficients that would gain most; *entered: how many. Many that are alike would
+ * gain little more than one of them: each that enters takes its part from the prices of those that
+ * are near it. */
 static mcr_status enter_worst(program *g, double least, int64_t *entered)
 {
+    const mcr_binary *p = g->p;
     mcr_status s = MCR_OK;
+    memcpy(g->left, g->price, sizeof *g->left * (size_t)p->n);
     for (*entered = 0; *entered < ENTER && !s; ++*entered) {
         int64_t worst = -1;
-        for (int64_t j = 0; j < g->p->n; j++)
-            if (!g->in[j] && fabs(g->price[j]) > least &&
-                (worst < 0 || fabs(g->price[j]) > fabs(g->price[worst])))
+        for (int64_t j = 0; j < p->n; j++)
+            if (!g->in[j] && fabs(g->left[j]) > least && fabs(g->price[j]) > least &&
+                (worst < 0 || fabs(g->left[j]) > fabs(g->left[worst])))
                 worst = j;
         if (worst < 0)
             break;
         s = add_coefficient(g, worst);
+        double part = 0.5 * (g->left[worst] - copysign(1, g->left[worst])) / g->row[worst] *
+                      p->y[worst];
+        for (int64_t j = 0; j < p->n && isfinite(part) && !s; j++)
+            g->left[j] -= part * g->row[j] * p->y[j];
     }
     return s;
 }
 
+/* Coefficients from the multipliers of their rows; those that only the distance from the optimum
+ * keeps from 0 are 0. */
 static void take_solution(program *g, const double *multiplier)
 {
     mcr_binary *p = g->p;
+    double largest = 0;
     memset(p->coef, 0, sizeof *p->coef * (size_t)p->n);
     for (int64_t r = 0; r < g->rows; r++)
-        p->coef[g->object[r]] = -multiplier[1 + r];
+        largest = fmax(largest, fabs(multiplier[1 + r]));
+    for (int64_t r = 0; r < g->rows; r++)
+        if (fabs(multiplier[1 + r]) > NOTHING * largest)
+            p->coef[g->object[r]] = -multiplier[1 + r];
 }
 
+/* Whether the progress callback asks to stop. */
+static bool is_stopped(const program *g)
+{
+    const mcr_binary *p = g->p;
+    mcr_progress at = {.size = sizeof at,
+                       .phase = p->phase,
+                       .fraction = NAN,
+                       .seconds = mcr_now() - g->began,
+                       .step = p->steps,
+                       .objective = p->objective,
+                       .violation = p->violation,
+                       .active = g->rows,
+                       .total = p->n};
+    return p->phase && mcr_report(p->ctx, &at);
+}
+
+/* Back to the solution that was good enough, where a better one could not be computed. */
+static mcr_status take_best(program *g, const params *o)
+{
+    mcr_binary *p = g->p;
+    for (int64_t i = 0; i < p->n; i++) {
+        p->coef[i] = g->best[2 * i];
+        g->left[i] = g->best[2 * i + 1] * p->y[i];
+    }
+    p->stop = MCR_STOP_OPTIMAL;
+    return certify(g, o->C, g->left);
+}
+
+/* Costs in row, lower and upper bounds in u and price. */
+static void set_columns(program *g, double C)
+{
+    for (int64_t i = 0; i < g->p->n; i++) {
+        g->row[i] = -1;
+        g->u[i] = 0;
+        g->price[i] = C * g->p->weight[i];
+    }
+}
+
+/* The same program for the simplex method, which rounding stops later; *can: CLP is there. */
+static mcr_status change_method(program *g, double C, bool *can)
+{
+    int64_t count = g->rows;
+    set_columns(g, C);
+    mcr_status s = mcr_lp_open(&g->simplex, g->p->ctx, g->p->n, g->row, g->u, g->price);
+    *can = s != MCR_IO;
+    if (s)
+        return *can ? s : MCR_OK;
+    mcr_lp_add(g->simplex, 0, 0, g->p->y);
+    for (g->rows = 0; g->rows < count && !s;)
+        s = add_coefficient(g, g->object[g->rows]);
+    return s;
+}
+
+static mcr_status solve_program(program *g, double gap, const double **u, const double **multiplier)
+{
+    double deadline = g->p->deadline;
+    if (g->simplex) {
+        bool ended;
+        double left = deadline > 0 ? fmax(deadline - mcr_now(), 1e-3) : 0;
+        return mcr_lp_solve(g->simplex, left, &ended, u, multiplier);
+    }
+    mcr_interior_result found;
+    mcr_status s = mcr_interior_solve(g->interior, gap, deadline, &found);
+    *u = found.x;
+    *multiplier = found.dual;
+    return s;
+}
+
+/* One program with the coefficients that there are, and its certificate. */
+static mcr_status solve_once(program *g, const params *o, double gap)
+{
+    mcr_binary *p = g->p;
+    const double *u, *multiplier;
+    mcr_status s = solve_program(g, gap, &u, &multiplier);
+    if (s)
+        return s;
+    take_solution(g, multiplier);
+    if ((s = certify(g, o->C, u)))
+        return s;
+    p->steps++;
+    bool late = p->deadline > 0 && mcr_now() > p->deadline;
+    p->stop = p->violation <= o->tol ? MCR_STOP_OPTIMAL : late ? MCR_STOP_TIME : MCR_STOP_STUCK;
+    return MCR_OK;
+}
+
+/* Programs are solved roughly while coefficients are missing, and exactly at the end. */
 static mcr_status generate(program *g, const params *o)
 {
     mcr_binary *p = g->p;
-    double limit = p->deadline > 0 ? fmax(p->deadline - g->began, 1e-3) : 0;
+    double exact = fmin(1e-9, 0.01 * o->tol), gap = 0.1, best = INFINITY;
     for (;;) {
-        const double *u, *multiplier;
-        bool ended;
-        int64_t entered;
-        double left = limit > 0 ? fmax(limit - (mcr_now() - g->began), 1e-3) : 0;
-        mcr_status s = mcr_lp_solve(g->lp, left, &ended, &u, &multiplier);
-        if (s)
+        int64_t entered = 0;
+        mcr_status s = solve_once(g, o, gap);
+        if (s || p->stop == MCR_STOP_TIME)
             return s;
-        take_solution(g, multiplier);
-        if ((s = certify(g, o->C, u)))
-            return s;
-        p->steps++;
-        bool late = limit > 0 && mcr_now() - g->began > limit;
-        p->stop = p->violation <= o->tol ? MCR_STOP_OPTIMAL : late ? MCR_STOP_TIME : MCR_STOP_STUCK;
-        mcr_progress at = {.size = sizeof at,
-                           .phase = p->phase,
-                           .fraction = NAN,
-                           .seconds = mcr_now() - g->began,
-                           .step = p->steps,
-                           .objective = p->objective,
-                           .violation = p->violation,
-                           .active = g->rows,
-                           .total = p->n};
-        if (p->stop != MCR_STOP_STUCK)
+        bool last = gap <= exact, done = p->stop == MCR_STOP_OPTIMAL;
+        if (done && last)
             return MCR_OK;
-        if (p->phase && mcr_report(p->ctx, &at)) {
+        if (last && best <= o->tol)
+            return take_best(g, o);
+        if (done) {
+            memcpy(g->best, g->v, 2 * sizeof *g->v * (size_t)p->n);
+            best = p->violation;
+        }
+        if (is_stopped(g)) {
             p->stop = MCR_STOP_INTERRUPTED;
             return MCR_OK;
         }
-        s = enter_worst(g, 1 + 0.1 * o->tol, &entered);
-        if (s || (entered == 0 && ended))
+        if (!done)
+            s = enter_worst(g, 1 + 0.1 * o->tol, &entered);
+        bool stuck = !done && entered == 0 && last, can = false;
+        if (!s && stuck && !g->simplex)
+            s = change_method(g, o->C, &can);
+        if (s || (stuck && !can))
             return s;
+        gap = done || entered == 0 ? exact : fmax(fmin(gap, 0.1 * p->violation), exact);
     }
+}
+
+/* ---- programs ---------------------------------------------------------------------------------*/
+
+static void close_program(program *g)
+{
+    mcr *ctx = g->p->ctx;
+    mcr_interior_close(g->interior);
+    mcr_lp_close(g->simplex);
+    mcr_free(ctx, g->object);
+    mcr_free(ctx, g->in);
+    mcr_free(ctx, g->row);
+    mcr_free(ctx, g->price);
+    mcr_free(ctx, g->left);
+    mcr_free(ctx, g->u);
+    mcr_free(ctx, g->v);
+    mcr_free(ctx, g->kv);
+    mcr_free(ctx, g->best);
+    mcr_free(ctx, g->kinks);
+}
+
+/* A program without coefficients; only the row of the bias. */
+static mcr_status open_program(program *g, mcr_binary *p, double C)
+{
+    mcr *ctx = p->ctx;
+    size_t n = (size_t)p->n;
+    *g = (program){.p = p, .began = mcr_now()};
+    p->dual = 0;
+    g->object = mcr_alloc(ctx, n, sizeof *g->object);
+    g->in = mcr_alloc_zero(ctx, n, 1);
+    g->row = mcr_alloc(ctx, n, sizeof *g->row);
+    g->price = mcr_alloc(ctx, n, sizeof *g->price);
+    g->left = mcr_alloc(ctx, n, sizeof *g->left);
+    g->u = mcr_alloc(ctx, n, sizeof *g->u);
+    g->v = mcr_alloc(ctx, 2 * n, sizeof *g->v);
+    g->kv = mcr_alloc(ctx, 2 * n, sizeof *g->kv);
+    g->best = mcr_alloc(ctx, 2 * n, sizeof *g->best);
+    g->kinks = mcr_alloc(ctx, n, sizeof *g->kinks);
+    if (!g->object || !g->in || !g->row || !g->price || !g->left || !g->u || !g->v || !g->kv ||
+        !g->best || !g->kinks)
+        return MCR_NO_MEMORY;
+    set_columns(g, C);
+    mcr_status s = mcr_interior_open(&g->interior, ctx, p->n, g->row, g->u, g->price);
+    return s ? s : mcr_interior_add(g->interior, 0, 0, p->y);
 }
 
 static mcr_status solve(const void *values, mcr_binary *p)
 {
     const params *o = values;
-    mcr *ctx = p->ctx;
-    size_t n = (size_t)p->n;
-    program g = {.p = p, .began = mcr_now()};
-    p->dual = 0;
-    g.object = mcr_alloc(ctx, n, sizeof *g.object);
-    g.in = mcr_alloc_zero(ctx, n, 1);
-    g.row = mcr_alloc(ctx, n, sizeof *g.row);
-    g.price = mcr_alloc(ctx, n, sizeof *g.price);
-    g.u = mcr_alloc(ctx, n, sizeof *g.u);
-    g.v = mcr_alloc(ctx, 2 * n, sizeof *g.v);
-    g.kv = mcr_alloc(ctx, 2 * n, sizeof *g.kv);
-    g.kinks = mcr_alloc(ctx, n, sizeof *g.kinks);
-    bool enough = g.object && g.in && g.row && g.price && g.u && g.v && g.kv && g.kinks;
-    mcr_status s = enough ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < p->n && !s; i++) { /* costs, lower and upper bounds */
-        g.row[i] = -1;
-        g.u[i] = 0;
-        g.price[i] = o->C * p->weight[i];
-    }
+    program g;
+    mcr_status s = open_program(&g, p, o->C);
     if (!s)
-        s = mcr_lp_open(&g.lp, ctx, p->n, g.row, g.u, g.price);
-    if (!s) {
-        mcr_lp_add(g.lp, 0, 0, p->y);
         s = generate(&g, o);
-    }
     if (!s && p->price)
         s = find_errors(&g, o->C);
     p->tolerance = o->tol;
-    mcr_lp_close(g.lp);
-    mcr_free(ctx, g.object);
-    mcr_free(ctx, g.in);
-    mcr_free(ctx, g.row);
-    mcr_free(ctx, g.price);
-    mcr_free(ctx, g.u);
-    mcr_free(ctx, g.v);
-    mcr_free(ctx, g.kv);
-    mcr_free(ctx, g.kinks);
+    close_program(&g);
     return s;
 }
 

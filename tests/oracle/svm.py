@@ -358,6 +358,7 @@ def test_l1_svm_against_a_linear_program():
         tap.skip("no scipy")
     check_l1("rings", "rbf(gamma=1)", 1.0, {})
     check_l1("rings", "rbf(gamma=1)", 0.3, {"-1": 2.5})
+    check_l1("rings", "rbf(gamma=0.01)", 1e4, {})
     check_l1("blobs2", "linear", 0.1, {})
     check_l1("blobs2", "poly(degree=2,c=1)", 5.0, {"1": 0.5})
     check_l1("sparse", "sigmoid(a=0.05,b=0)", 1.0, {})

@@ -1,0 +1,605 @@
+/* lp_interior.c: linear programs with few dense rows, by an interior point method.
+ *
+ * Primal-dual, with Mehrotra's predictor and corrector. A row has a variable r of its own between
+ * its bounds, A x - r = 0. With multipliers s and t of the bounds of both, Newton's equations
+ * reduce to A diag(h) A' + diag(1/p) for the rows, h and p being the inverse and the sum of
+ * multipliers over distances: one factor of as many rows as the program has per step.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/lp_interior.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "linalg/blas.h"
+#include "linalg/fortran.h"
+#include "linalg/lapack.h"
+
+enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, FIRST_ROWS = 64 };
+
+/* How far back from the last solution the next one begins. */
+#define STEP_BACK 100
+
+/* A step goes this part of the way to the next bound. */
+#define NEARLY 0.995
+
+/* A variable between bounds, with the multipliers of both. */
+typedef struct bounded {
+    double *x, *low, *high, *s, *t;
+    double *below, *above; /* x - low and high - x, which x cannot give near a bound */
+    double *dx, *ds, *dt;  /* the direction */
+    double *ks, *kt;       /* complementarity that the direction is to have */
+    int64_t n;
+} bounded;
+
+struct mcr_interior {
+    mcr *ctx;
+    const mcr_fortran *f;
+    int64_t n, m, capacity, solved; /* rows of the last solution */
+    double *cost, *a;
+    bounded x, r; /* columns and rows */
+    double *dual, *ddual;
+    double *h, *root, *p;            /* inverse for columns, its root; sum for rows */
+    double *off_rows, *off_columns;  /* A x - r; cost - A'dual - s + t */
+    double *right, *product, *along; /* m, m, n */
+    double *strip;                   /* per worker: capacity x STRIP */
+    double *partial;                 /* PARTS of m x m; the first becomes the factor */
+    double *sums;                    /* PARTS of m */
+    double mu;
+};
+
+/* ---- memory -----------------------------------------------------------------------------------*/
+
+static double **bounded_arrays(bounded *b, int i)
+{
+    double **all[] = {&b->x,  &b->low, &b->high, &b->s,  &b->t,     &b->dx,
+                      &b->ds, &b->dt,  &b->ks,   &b->kt, &b->below, &b->above};
+    return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+}
+
+/* Makes an array longer; new values are 0. */
+static mcr_status lengthen(mcr *ctx, double **array, int64_t before, int64_t count)
+{
+    double *more = mcr_alloc_zero(ctx, (size_t)count, sizeof *more);
+    if (!more)
+        return MCR_NO_MEMORY;
+    if (before)
+        memcpy(more, *array, sizeof *more * (size_t)before);
+    mcr_free(ctx, *array);
+    *array = more;
+    return MCR_OK;
+}
+
+static mcr_status grow(mcr_interior *lp)
+{
+    int64_t had = lp->capacity, m = had ? 2 * had : FIRST_ROWS;
+    mcr_status s = MCR_OK;
+    double **array;
+    for (int i = 0; !s && (array = bounded_arrays(&lp->r, i)); i++)
+        s = lengthen(lp->ctx, array, had, m);
+    double **others[] = {&lp->dual, &lp->ddual, &lp->p, &lp->off_rows, &lp->right, &lp->product};
+    for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
+        s = lengthen(lp->ctx, others[i], had, m);
+    if (!s)
+        s = lengthen(lp->ctx, &lp->a, had * lp->n, m * lp->n);
+    if (!s)
+        s = lengthen(lp->ctx, &lp->partial, 0, PARTS * m * m);
+    if (!s)
+        s = lengthen(lp->ctx, &lp->sums, 0, PARTS * m);
+    if (!s)
+        s = lengthen(lp->ctx, &lp->strip, 0, mcr_workers(lp->ctx) * m * STRIP);
+    if (!s)
+        lp->capacity = m;
+    return s;
+}
+
+mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, const double *cost,
+                             const double *low, const double *high)
+{
+    *out = NULL;
+    mcr_interior *lp = mcr_alloc_zero(ctx, 1, sizeof *lp);
+    if (!lp)
+        return MCR_NO_MEMORY;
+    lp->ctx = ctx;
+    lp->n = lp->x.n = columns;
+    mcr_status s = mcr_fortran_load(&lp->f, ctx);
+    double **array, **others[] = {&lp->cost, &lp->h, &lp->root, &lp->off_columns, &lp->along};
+    for (int i = 0; !s && (array = bounded_arrays(&lp->x, i)); i++)
+        s = lengthen(ctx, array, 0, columns);
+    for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
+        s = lengthen(ctx, others[i], 0, columns);
+    if (!s)
+        s = grow(lp);
+    if (s) {
+        mcr_interior_close(lp);
+        return s;
+    }
+    memcpy(lp->cost, cost, sizeof *cost * (size_t)columns);
+    memcpy(lp->x.low, low, sizeof *low * (size_t)columns);
+    memcpy(lp->x.high, high, sizeof *high * (size_t)columns);
+    *out = lp;
+    return MCR_OK;
+}
+
+void mcr_interior_close(mcr_interior *lp)
+{
+    if (!lp)
+        return;
+    double **array;
+    for (int i = 0; (array = bounded_arrays(&lp->x, i)); i++)
+        mcr_free(lp->ctx, *array);
+    for (int i = 0; (array = bounded_arrays(&lp->r, i)); i++)
+        mcr_free(lp->ctx, *array);
+    double *others[] = {lp->cost,  lp->a,        lp->dual,        lp->ddual,   lp->h,
+                        lp->p,     lp->off_rows, lp->right,       lp->product, lp->along,
+                        lp->strip, lp->partial,  lp->off_columns, lp->root,    lp->sums};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        mcr_free(lp->ctx, others[i]);
+    mcr_free(lp->ctx, lp);
+}
+
+mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const double *value)
+{
+    mcr_status s = lp->m < lp->capacity ? MCR_OK : grow(lp);
+    if (s)
+        return s;
+    memcpy(lp->a + lp->m * lp->n, value, sizeof *value * (size_t)lp->n);
+    lp->r.low[lp->m] = lower;
+    lp->r.high[lp->m] = upper;
+    lp->r.n = ++lp->m;
+    return MCR_OK;
+}
+
+/* ---- products: columns in PARTS, each by one call of BLAS on one thread */
+
+typedef struct job {
+    mcr_interior *lp;
+    const double *from;
+    double *to;
+} job;
+
+static int64_t part_begin(const mcr_interior *lp, int64_t part)
+{
+    return lp->n * part / PARTS;
+}
+
+static mcr_status times_part(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const job *j = arg;
+    const mcr_interior *lp = j->lp;
+    int64_t first = part_begin(lp, item);
+    int count = (int)(part_begin(lp, item + 1) - first), m = (int)lp->m, ld = (int)lp->n, one = 1;
+    double none = 0, unit = 1, *to = lp->sums + item * lp->m;
+    int before = mcr_fortran_threads(lp->f, 1);
+    memset(to, 0, sizeof *to * (size_t)lp->m);
+    if (count)
+        lp->f->dgemv("T", &count, &m, &unit, lp->a + first, &ld, j->from + first, &one, &none, to,
+                     &one, 1);
+    (void)mcr_fortran_threads(lp->f, before);
+    return MCR_OK;
+}
+
+/* to = A x */
+static mcr_status times(mcr_interior *lp, const double *x, double *to)
+{
+    job j = {lp, x, NULL};
+    mcr_status s = mcr_parallel(lp->ctx, PARTS, times_part, &j);
+    memset(to, 0, sizeof *to * (size_t)lp->m);
+    for (int64_t part = 0; part < PARTS && !s; part++)
+        for (int64_t i = 0; i < lp->m; i++)
+            to[i] += lp->sums[part * lp->m + i];
+    return s;
+}
+
+static mcr_status transposed_part(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const job *j = arg;
+    const mcr_interior *lp = j->lp;
+    int64_t first = part_begin(lp, item);
+    int count = (int)(part_begin(lp, item + 1) - first), m = (int)lp->m, ld = (int)lp->n, one = 1;
+    double none = 0, unit = 1;
+    int before = mcr_fortran_threads(lp->f, 1);
+    if (count)
+        lp->f->dgemv("N", &count, &m, &unit, lp->a + first, &ld, j->from, &one, &none,
+                     j->to + first, &one, 1);
+    (void)mcr_fortran_threads(lp->f, before);
+    return MCR_OK;
+}
+
+/* to = A'v */
+static mcr_status times_transposed(mcr_interior *lp, const double *v, double *to)
+{
+    job j = {lp, v, to};
+    return mcr_parallel(lp->ctx, PARTS, transposed_part, &j);
+}
+
+static mcr_status normal_part(void *arg, int64_t item, int worker)
+{
+    mcr_interior *lp = arg;
+    int64_t m = lp->m, end = part_begin(lp, item + 1);
+    double *strip = lp->strip + worker * lp->capacity * STRIP, *to = lp->partial + item * m * m;
+    memset(to, 0, sizeof *to * (size_t)(m * m));
+    int before = mcr_fortran_threads(lp->f, 1), rows = (int)m, ld = STRIP;
+    const double unit = 1;
+    for (int64_t first = part_begin(lp, item); first < end;) {
+        int64_t column[STRIP];
+        int count = 0;
+        /* Columns at a bound count for nothing. */
+        for (; first < end && count < STRIP; first++)
+            if (lp->h[first] > 0)
+                column[count++] = first;
+        for (int64_t i = 0; i < m; i++)
+            for (int k = 0; k < count; k++)
+                strip[i * STRIP + k] = lp->root[column[k]] * lp->a[i * lp->n + column[k]];
+        if (count)
+            lp->f->dsyrk("U", "T", &rows, &count, &unit, strip, &ld, &unit, to, &rows, 1, 1);
+    }
+    (void)mcr_fortran_threads(lp->f, before);
+    return MCR_OK;
+}
+
+/* The factor of A diag(h) A' + diag(1/p), in its lower triangle. Equations have no 1/p. */
+static mcr_status make_factor(mcr_interior *lp)
+{
+    int64_t m = lp->m;
+    mcr_status s = mcr_parallel(lp->ctx, PARTS, normal_part, lp);
+    for (int64_t part = 1; part < PARTS && !s; part++)
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j <= i; j++)
+                lp->partial[i * m + j] += lp->partial[part * m * m + i * m + j];
+    for (int64_t i = 0; i < m && !s; i++) {
+        double *d = lp->partial + i * m + i;
+        *d += 1e-14 * *d + (lp->p[i] > 0 ? 1 / lp->p[i] : 0);
+    }
+    return s ? s : mcr_lapack_cholesky(lp->ctx, m, lp->partial, m, NULL, NULL);
+}
+
+/* ---- points -----------------------------------------------------------------------------------*/
+
+static bool is_free(const bounded *b, int64_t i)
+{
+    return b->high[i] > b->low[i];
+}
+
+/* x from the distance to the nearer bound. */
+static void place(bounded *b, int64_t i)
+{
+    b->x[i] = b->below[i] < b->above[i] ? b->low[i] + b->below[i] : b->high[i] - b->above[i];
+}
+
+/* Variables in the middle of their bounds as far as they are not given, multipliers whose
+ * difference is the slope and whose product with the distance is about mu. */
+static void start(mcr_interior *lp)
+{
+    double size = 0, mu = 0;
+    int64_t count = 0;
+    bounded *x = &lp->x, *r = &lp->r;
+    for (int64_t k = 0; k < lp->n; k++)
+        size = fmax(size, fabs(lp->cost[k]));
+    for (int64_t k = 0; k < lp->n; k++) {
+        bool is = is_free(x, k);
+        x->below[k] = x->above[k] = 0.5 * (x->high[k] - x->low[k]);
+        place(x, k);
+        x->s[k] = is ? size + fmax(lp->cost[k], 0) : 0;
+        x->t[k] = is ? size + fmax(-lp->cost[k], 0) : 0;
+        mu += 0.5 * x->below[k] * (x->s[k] + x->t[k]);
+        count += is;
+    }
+    mu /= (double)(count ? count : 1);
+    for (int64_t i = 0; i < lp->m; i++) {
+        bool is = is_free(r, i);
+        double half = 0.5 * (r->high[i] - r->low[i]);
+        r->below[i] = r->above[i] = half;
+        place(r, i);
+        r->s[i] = r->t[i] = is ? mu / half : 0;
+        lp->dual[i] = 0;
+    }
+}
+
+/* Away from a bound, or the multiplier away from 0, whichever is relatively less, until their
+ * product is mu. */
+static void push(double *away, double *multiplier, double wide, double size, double mu)
+{
+    if (*away * *multiplier >= mu)
+        return;
+    if (*away * size < *multiplier * wide)
+        *away = fmin(mu / *multiplier, 0.5 * wide);
+    else
+        *multiplier = mu / *away;
+}
+
+static void push_all(bounded *b, int64_t known, double size, double mu)
+{
+    for (int64_t i = 0; i < known; i++) {
+        double wide = b->high[i] - b->low[i];
+        if (!(wide > 0))
+            continue;
+        bool lower = b->below[i] < b->above[i];
+        double *near = lower ? &b->below[i] : &b->above[i];
+        double *far = lower ? &b->above[i] : &b->below[i];
+        double *near_multiplier = lower ? &b->s[i] : &b->t[i];
+        double *far_multiplier = lower ? &b->t[i] : &b->s[i];
+        push(near, near_multiplier, wide, size, mu);
+        *far = wide - *near;
+        *far_multiplier = fmax(*far_multiplier, mu / *far);
+        place(b, i);
+    }
+}
+
+/* From the last solution, some steps back, with rows that it does not know. */
+static mcr_status start_again(mcr_interior *lp)
+{
+    bounded *r = &lp->r;
+    double mu = fmax(STEP_BACK * lp->mu, 1e-300), size = 0, largest = 0;
+    for (int64_t k = 0; k < lp->n; k++)
+        size = fmax(size, fabs(lp->cost[k]));
+    for (int64_t i = 0; i < lp->solved; i++)
+        largest = fmax(largest, fabs(lp->dual[i]));
+    push_all(&lp->x, lp->n, size, mu);
+    push_all(r, lp->solved, largest, mu);
+    mcr_status s = times(lp, lp->x.x, lp->product);
+    for (int64_t i = lp->solved; i < lp->m && !s; i++) {
+        double wide = r->high[i] - r->low[i];
+        r->below[i] = fmin(fmax(lp->product[i] - r->low[i], 0.05 * wide), 0.95 * wide);
+        r->above[i] = wide - r->below[i];
+        place(r, i);
+        r->s[i] = wide > 0 ? mu / r->below[i] : 0;
+        r->t[i] = wide > 0 ? mu / r->above[i] : 0;
+        lp->dual[i] = r->s[i] - r->t[i];
+    }
+    return s;
+}
+
+/* How far both are from what they should be, and mu; the largest of both, relative. */
+static mcr_status find_residuals(mcr_interior *lp, double *off)
+{
+    bounded *x = &lp->x, *r = &lp->r;
+    double sum = 0, rows = 0, columns = 0, size = 0, wide = 1;
+    int64_t count = 0;
+    mcr_status s = times(lp, x->x, lp->off_rows);
+    if (!s)
+        s = times_transposed(lp, lp->dual, lp->off_columns);
+    for (int64_t i = 0; i < lp->m && !s; i++) {
+        lp->off_rows[i] -= r->x[i];
+        rows = fmax(rows, fabs(lp->off_rows[i]));
+        wide = fmax(wide, fmax(fabs(r->low[i]), fabs(r->high[i])));
+        sum += r->s[i] * r->below[i] + r->t[i] * r->above[i];
+        count += 2 * is_free(r, i);
+    }
+    for (int64_t k = 0; k < lp->n && !s; k++) {
+        bool is = is_free(x, k);
+        lp->off_columns[k] = is ? lp->cost[k] - lp->off_columns[k] - x->s[k] + x->t[k] : 0;
+        columns = fmax(columns, fabs(lp->off_columns[k]));
+        size = fmax(size, fabs(lp->cost[k]));
+        sum += x->s[k] * x->below[k] + x->t[k] * x->above[k];
+        count += 2 * is;
+    }
+    lp->mu = sum / (double)(count ? count : 1);
+    *off = fmax(rows / wide, columns / (size > 0 ? size : 1));
+    return s;
+}
+
+/* Objective, and the sum of all complementarity, which is the gap once nothing is off. */
+static double relative_gap(const mcr_interior *lp)
+{
+    double objective = 0, gap = 0;
+    const bounded *all[] = {&lp->x, &lp->r};
+    for (int64_t k = 0; k < lp->n; k++)
+        objective += lp->cost[k] * lp->x.x[k];
+    for (int b = 0; b < 2; b++)
+        for (int64_t i = 0; i < all[b]->n; i++)
+            gap += all[b]->s[i] * all[b]->below[i] + all[b]->t[i] * all[b]->above[i];
+    return gap / fmax(fabs(objective), 1e-300);
+}
+
+/* ---- directions -------------------------------------------------------------------------------*/
+
+/* What the products with the distances are to become: `aim`, with the second order of the last
+ * direction if there is one. */
+static void set_aim(bounded *b, double aim, bool second)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        double low = b->below[i], high = b->above[i];
+        b->ks[i] = aim - b->s[i] * low - (second ? b->dx[i] * b->ds[i] : 0);
+        b->kt[i] = aim - b->t[i] * high + (second ? b->dx[i] * b->dt[i] : 0);
+    }
+}
+
+/* The part of the complementarity in the right side. */
+static double pull(const bounded *b, int64_t i)
+{
+    return b->ks[i] / b->below[i] - b->kt[i] / b->above[i];
+}
+
+static double stiffness(const bounded *b, int64_t i)
+{
+    return b->s[i] / b->below[i] + b->t[i] / b->above[i];
+}
+
+static void set_multipliers(bounded *b)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        bool is = is_free(b, i);
+        b->ds[i] = is ? (b->ks[i] - b->s[i] * b->dx[i]) / b->below[i] : 0;
+        b->dt[i] = is ? (b->kt[i] + b->t[i] * b->dx[i]) / b->above[i] : 0;
+    }
+}
+
+static mcr_status set_factor(mcr_interior *lp)
+{
+    for (int64_t k = 0; k < lp->n; k++) {
+        lp->h[k] = is_free(&lp->x, k) ? 1 / stiffness(&lp->x, k) : 0;
+        lp->root[k] = sqrt(lp->h[k]);
+    }
+    for (int64_t i = 0; i < lp->m; i++)
+        lp->p[i] = is_free(&lp->r, i) ? stiffness(&lp->r, i) : 0;
+    return make_factor(lp);
+}
+
+/* Solves the normal equations in place, with one correction by the residual: rows that are alike
+ * make them nearly singular. */
+static mcr_status solve_normal(mcr_interior *lp, double *b)
+{
+    memcpy(lp->right, b, sizeof *b * (size_t)lp->m);
+    mcr_status s = mcr_lapack_solve(lp->ctx, lp->m, 1, lp->partial, lp->m, b, 1);
+    if (!s)
+        s = times_transposed(lp, b, lp->along);
+    for (int64_t k = 0; k < lp->n && !s; k++)
+        lp->along[k] *= lp->h[k];
+    if (!s)
+        s = times(lp, lp->along, lp->product);
+    for (int64_t i = 0; i < lp->m && !s; i++)
+        lp->right[i] -= lp->product[i] + (lp->p[i] > 0 ? b[i] / lp->p[i] : 0);
+    if (!s)
+        s = mcr_lapack_solve(lp->ctx, lp->m, 1, lp->partial, lp->m, lp->right, 1);
+    for (int64_t i = 0; i < lp->m && !s; i++)
+        b[i] += lp->right[i];
+    return s;
+}
+
+static mcr_status find_direction(mcr_interior *lp, double aim, bool second)
+{
+    bounded *x = &lp->x, *r = &lp->r;
+    set_aim(x, aim, second);
+    set_aim(r, aim, second);
+    for (int64_t k = 0; k < lp->n; k++) {
+        x->dx[k] = lp->h[k] > 0 ? pull(x, k) - lp->off_columns[k] : 0;
+        lp->along[k] = lp->h[k] * x->dx[k];
+    }
+    mcr_status s = times(lp, lp->along, lp->ddual);
+    if (s)
+        return s;
+    for (int64_t i = 0; i < lp->m; i++)
+        lp->ddual[i] = -lp->off_rows[i] - lp->ddual[i] +
+                       (lp->p[i] > 0 ? (pull(r, i) - (lp->dual[i] - r->s[i] + r->t[i])) / lp->p[i]
+                                     : 0);
+    s = solve_normal(lp, lp->ddual);
+    if (!s)
+        s = times_transposed(lp, lp->ddual, lp->along);
+    for (int64_t k = 0; k < lp->n && !s; k++)
+        x->dx[k] = lp->h[k] * (x->dx[k] + lp->along[k]);
+    for (int64_t i = 0; i < lp->m && !s; i++)
+        r->dx[i] = lp->p[i] > 0
+                       ? (pull(r, i) - (lp->dual[i] - r->s[i] + r->t[i]) - lp->ddual[i]) / lp->p[i]
+                       : 0;
+    set_multipliers(x);
+    set_multipliers(r);
+    return s;
+}
+
+/* The longest steps, at most 1, of variables and of multipliers that keep all of them positive. */
+static void limit_steps(const bounded *b, double *primal, double *dual)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        if (!is_free(b, i))
+            continue;
+        if (b->dx[i] < 0)
+            *primal = fmin(*primal, -b->below[i] / b->dx[i]);
+        if (b->dx[i] > 0)
+            *primal = fmin(*primal, b->above[i] / b->dx[i]);
+        if (b->ds[i] < 0)
+            *dual = fmin(*dual, -b->s[i] / b->ds[i]);
+        if (b->dt[i] < 0)
+            *dual = fmin(*dual, -b->t[i] / b->dt[i]);
+    }
+}
+
+/* The sum of complementarity after such steps. */
+static double sum_after(const bounded *b, double primal, double dual)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < b->n; i++) {
+        double moved = primal * b->dx[i];
+        sum += (b->s[i] + dual * b->ds[i]) * (b->below[i] + moved) +
+               (b->t[i] + dual * b->dt[i]) * (b->above[i] - moved);
+    }
+    return sum;
+}
+
+static void move(bounded *b, double primal, double dual)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        if (!is_free(b, i))
+            continue;
+        b->below[i] += primal * b->dx[i];
+        b->above[i] -= primal * b->dx[i];
+        place(b, i);
+        b->s[i] += dual * b->ds[i];
+        b->t[i] += dual * b->dt[i];
+    }
+}
+
+static mcr_status step(mcr_interior *lp, double *length)
+{
+    double primal = 1, dual = 1, before = sum_after(&lp->x, 0, 0) + sum_after(&lp->r, 0, 0);
+    mcr_status s = set_factor(lp);
+    if (!s)
+        s = find_direction(lp, 0, false);
+    if (s)
+        return s;
+    limit_steps(&lp->x, &primal, &dual);
+    limit_steps(&lp->r, &primal, &dual);
+    double after = sum_after(&lp->x, primal, dual) + sum_after(&lp->r, primal, dual);
+    double centre = pow(after / before, 3);
+    s = find_direction(lp, centre * lp->mu, true);
+    if (s)
+        return s;
+    primal = dual = 1 / NEARLY;
+    limit_steps(&lp->x, &primal, &dual);
+    limit_steps(&lp->r, &primal, &dual);
+    primal *= NEARLY;
+    dual *= NEARLY;
+    move(&lp->x, primal, dual);
+    move(&lp->r, primal, dual);
+    for (int64_t i = 0; i < lp->m; i++)
+        lp->dual[i] += dual * lp->ddual[i];
+    *length = fmin(primal, dual);
+    return MCR_OK;
+}
+
+/* Steps from the point that there is; *ended: no more of them would help. */
+static mcr_status run(mcr_interior *lp, double gap, double deadline, int64_t most,
+                      mcr_interior_result *result, bool *ended)
+{
+    double length = 1;
+    *ended = false;
+    for (int64_t t = 0; t < most; t++, result->steps++) {
+        double off;
+        mcr_status s = find_residuals(lp, &off);
+        if (s)
+            return s;
+        if (!isfinite(off + lp->mu))
+            return MCR_OK;
+        result->gap = fmax(off, relative_gap(lp));
+        *ended = result->gap <= gap || (deadline > 0 && mcr_now() > deadline);
+        if (*ended || length < 1e-6)
+            return MCR_OK;
+        s = step(lp, &length);
+        if (s) /* MCR_NUMERIC: rounding ends it here */
+            return s == MCR_NUMERIC ? MCR_OK : s;
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_interior_solve(mcr_interior *lp, double gap, double deadline,
+                              mcr_interior_result *result)
+{
+    *result = (mcr_interior_result){.x = lp->x.x, .dual = lp->dual, .gap = INFINITY};
+    bool ended = false;
+    mcr_status s = MCR_OK;
+    if (lp->solved) {
+        s = start_again(lp);
+        if (!s)
+            s = run(lp, gap, deadline, WARM_STEPS, result, &ended);
+    }
+    if (!s && !ended) {
+        start(lp);
+        s = run(lp, gap, deadline, MOST_STEPS, result, &ended);
+    }
+    lp->solved = ended ? lp->m : 0;
+    return s;
+}

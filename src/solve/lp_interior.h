@@ -1,0 +1,35 @@
+/* lp_interior.h (internal): linear programs with few dense rows and bounded columns.
+ *
+ *   min cost'x,  lower <= A x <= upper,  low <= x <= high
+ *
+ * By a primal-dual interior point method. Rows are added as they are needed: made for programs
+ * whose rows are too many to be all there. All bounds are finite.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef MCR_SOLVE_LP_INTERIOR_H
+#define MCR_SOLVE_LP_INTERIOR_H
+
+#include "base/context.h"
+
+typedef struct mcr_interior mcr_interior;
+
+typedef struct mcr_interior_result {
+    const double *x;    /* one value per column */
+    const double *dual; /* one per row: cost - A'dual is the slope of x */
+    double gap;         /* relative; what the rows are violated by, too */
+    int64_t steps;
+} mcr_interior_result;
+
+/* A program without rows. */
+mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, const double *cost,
+                             const double *low, const double *high);
+void mcr_interior_close(mcr_interior *lp); /* NULL allowed */
+/* A row with one value for each column; lower == upper: an equation. */
+mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const double *value);
+/* Solves to this relative gap, or as far as rounding or the deadline (of mcr_now(); 0: none) allow.
+ * The result is borrowed until the next call. The same bits for any number of threads. */
+mcr_status mcr_interior_solve(mcr_interior *lp, double gap, double deadline,
+                              mcr_interior_result *result);
+
+#endif
