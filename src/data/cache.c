@@ -473,14 +473,17 @@ static bool find_end(cache *c, FILE *from)
 {
     struct stat about;
     ending e;
+    char start[sizeof magic];
+    const mcr_store *first = c->first->store[0];
     if (fstat(fileno(from), &about) != 0 || about.st_size < (off_t)(sizeof magic + sizeof e) ||
+        !get(from, start, sizeof start) || memcmp(start, magic, sizeof magic) != 0 ||
         fseeko(from, -(off_t)sizeof e, SEEK_END) != 0 || !get(from, &e, sizeof e))
         return false;
     double bytes = (double)e.rows * (double)e.cols * sizeof(double);
-    if (memcmp(e.magic, magic, sizeof magic) != 0 || e.key != c->end.key || e.rows < 0 ||
-        e.cols < 0 || e.names < 0 || e.name_bytes < 0 || e.kind != c->end.kind ||
-        e.weights != c->end.weights || e.rows > about.st_size || e.name_bytes > about.st_size ||
-        e.names > e.name_bytes ||
+    if (memcmp(e.magic, magic, sizeof magic) != 0 || e.key != c->end.key || e.rows < c->head_rows ||
+        e.cols < first->cols || (first->kind == MCR_DENSE && e.cols != first->cols) ||
+        e.names < 0 || e.name_bytes < 0 || e.kind != c->end.kind || e.weights != c->end.weights ||
+        e.rows > about.st_size || e.name_bytes > about.st_size || e.names > e.name_bytes ||
         (double)about.st_size != bytes + (double)(sizeof magic + sizeof e) + (double)tail_bytes(&e))
         return false;
     if (!same_text(c, &e))
@@ -529,10 +532,12 @@ static mcr_status give_targets(const cache *c, mcr_builder *b)
     const char **name = mcr_alloc(c->ctx, (size_t)e->names + 1, sizeof *name);
     mcr_status s = name ? mcr_labels_open(&labels, c->ctx) : MCR_NO_MEMORY;
     const char *p = c->names.bytes, *end = p + e->name_bytes;
-    for (int64_t k = 0; k < e->names && !s; k++, p += strlen(p) + 1) {
-        name[k] = p;
+    for (int64_t k = 0; k < e->names && !s; k++) {
         if (p >= end)
             s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->name, 0, "the file is damaged: remove it");
+        else
+            name[k] = p;
+        p += s ? 0 : strlen(p) + 1;
     }
     for (int64_t i = 0; i < e->rows && !s; i++)
         s = c->code[i] < 0 || c->code[i] >= e->names
@@ -577,11 +582,19 @@ static mcr_status give_values(const cache *c, mcr_builder *b)
     return mcr_builder_adopt(b, store);
 }
 
-/* Opens the cache; *found: it is that of the file. */
+/* Opens the cache; *found: it is that of the file. Nobody has asked for this name, and the folder
+ * may be that of another: a link would lead to any file, which would be replaced, and a pipe would
+ * be waited for. */
 static mcr_status try_cache(cache *c, bool *found)
 {
-    FILE *from = fopen(c->name, "rb");
+    struct stat about;
     *found = false;
+    if (lstat(c->name, &about) == 0 && !S_ISREG(about.st_mode))
+        return mcr_advise(c->ctx,
+                          mcr_fail_at(c->ctx, MCR_IO, c->name, 0,
+                                      "this is no plain file: it is neither read nor replaced"),
+                          "cache-dir");
+    FILE *from = fopen(c->name, "rb");
     if (!from)
         return MCR_OK;
     mcr_status s = find_end(c, from) ? read_tail(c, from, found) : MCR_OK;

@@ -8,6 +8,7 @@
 #include "data/disk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,6 +95,22 @@ static mcr_status read_bytes(const mcr_disk *d, int64_t at, char *to, size_t cou
     return MCR_OK;
 }
 
+/* The file may have been written by another program. */
+static mcr_status check_values(const mcr_disk *d, int64_t row, const double *values, int64_t count)
+{
+    double zero = 0;
+    for (int64_t i = 0; i < count; i++)
+        zero += values[i] * 0;
+    if (zero == 0) /* not NAN */
+        return MCR_OK;
+    int64_t bad = 0;
+    while (isfinite(values[bad]))
+        bad++;
+    return mcr_fail_at(d->ctx, MCR_BAD_DATA, d->name, 0,
+                       "row %" PRId64 ", column %" PRId64 ": the value is not finite",
+                       row + bad / d->cols + 1, bad % d->cols + 1);
+}
+
 /* Rows that follow each other; floats are read into the second half and widened from there. */
 static mcr_status read_run(const mcr_disk *d, int64_t row, int64_t count, double *to)
 {
@@ -105,7 +122,7 @@ static mcr_status read_run(const mcr_disk *d, int64_t row, int64_t count, double
         memcpy(&value, raw + i * sizeof value, sizeof value);
         to[i] = (double)value;
     }
-    return s;
+    return s ? s : check_values(d, row, to, (int64_t)values);
 }
 
 mcr_status mcr_disk_rows(const mcr_disk *d, const mcr_field *field, double *to)

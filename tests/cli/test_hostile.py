@@ -11,8 +11,10 @@ import os
 import random
 import resource
 import sqlite3
+import struct
 import subprocess
 import time
+import zlib
 
 import forge
 import tap
@@ -260,6 +262,106 @@ def test_forged_databases():
             runs += 1
     tap.check_equal(sorted(f for f in os.listdir(".") if f.startswith("forged")), ["forged.sqlite"])
     print("# %d runs on forged databases" % runs, flush=True)
+
+
+# ---- caches --------------------------------------------------------------------------------------
+
+ENDING = "<16s12q"  # magic; size, time, checksum of the text, key; rows, cols, kind, weights, names; sum
+ROWS, COLS, NAMES, NAME_BYTES = 5, 6, 9, 10  # among the numbers of it
+CACHE = "t.csv.mercer-cache"
+CACHED = ["fit", "logistic", "t.csv", "-k", "rbf(gamma=1)", "--approx", "falkon", "--rank", "5", "--memory", "1M",
+          "--json", "--time-limit", "20"]
+
+
+def take_cache(whole):
+    """(values, classes, names, the numbers at the end) of a cache of two classes without weights."""
+    size = struct.calcsize(ENDING)
+    _, *numbers = struct.unpack(ENDING, whole[-size:])
+    at = 16 + 8 * numbers[ROWS] * numbers[COLS]
+    codes = at + 4 * numbers[ROWS]
+    return whole[16:at], whole[at:codes], whole[codes:-size], numbers
+
+
+def put_cache(values, codes, names, numbers):
+    """The same put together again, with the checksum that it needs."""
+    end = struct.pack(ENDING, b"mercer-cache 1\n\0", *numbers)[:-8]
+    total = zlib.crc32(end, zlib.crc32(names, zlib.crc32(codes)))
+    return b"mercer-cache 1\n\0" + values + codes + names + end + struct.pack("<q", total)
+
+
+def write_cached():
+    with open("t.csv", "w") as f:
+        f.write("a,b,class\n")
+        f.writelines("%r,%r,%s\n" % (i % 97 / 97, i % 31 / 31, "odd" if i % 7 < 3 else "even") for i in range(12000))
+    out = json.loads(run(*CACHED, status=(0,))[0])
+    with open(CACHE, "rb") as f:
+        return out["objective"], f.read()
+
+
+def test_forged_caches():
+    """A cache that another has put beside a text: it is that of the text, or it is made again or refused."""
+    objective, good = write_cached()
+    values, codes, names, numbers = take_cache(good)
+    assert put_cache(values, codes, names, numbers) == good and names == b"odd\0even\0", names
+
+    def changed(at, value):
+        return numbers[:at] + [value] + numbers[at + 1:]
+
+    other = changed(ROWS, numbers[ROWS] // 2)
+    other[COLS] *= 2
+    empty = changed(ROWS, 0)
+    empty[COLS] = 1 << 60
+    made_again = [  # which are not that of the text
+        put_cache(values, codes[:len(codes) // 2], names, other),
+        put_cache(b"", b"", names, empty),
+        put_cache(values[8 * numbers[COLS]:], codes, names, changed(ROWS, numbers[ROWS] - 1)),
+        b"x" + good[1:], b"\x1f\x8b" + good[2:], good[:-1], good[100:],
+    ]
+    for bytes_ in made_again:
+        with open(CACHE, "wb") as f:
+            f.write(bytes_)
+        out, _ = check_small(*CACHED, status=(0,), seconds=10)
+        tap.check_equal(json.loads(out)["objective"], objective)
+        with open(CACHE, "rb") as f:
+            tap.check_equal(f.read() == good, True, "made again")
+    nan = struct.pack("<d", float("nan"))
+    for bytes_, message in [
+            (put_cache(values[:-8] + nan, codes, names, numbers), "row 12000, column 2: the value is not finite"),
+            (put_cache(values, codes[:-4] + b"\xff\xff\xff\xff", names, numbers), "damaged: remove it"),
+            (put_cache(values, codes[:-4] + b"\2\0\0\0", names, numbers), "damaged: remove it"),
+            (put_cache(values, codes, names, changed(NAMES, 3)), "damaged: remove it"),
+            (put_cache(values, codes, b"odd\0evenx", changed(NAMES, 9)), "damaged: remove it"),
+            (put_cache(values, codes, b"", [0 if i in (NAMES, NAME_BYTES) else n for i, n in enumerate(numbers)]),
+             "damaged: remove it")]:
+        with open(CACHE, "wb") as f:
+            f.write(bytes_)
+        _, err = check_small(*CACHED, seconds=10)
+        assert message in err, err
+    draw, runs = random.Random(3), 0
+    for _ in range(200 if os.environ.get("MERCER_ALL") else 12):
+        forged = numbers[:]
+        for at in draw.sample(range(12), draw.randrange(1, 3)):
+            forged[at] = draw.choice([-1, 0, 1, 2, forged[at] + 1, 1 << 31, 1 << 62, -1 << 63, draw.getrandbits(62)])
+        with open(CACHE, "wb") as f:
+            f.write(put_cache(values, codes, names, forged))
+        check_small(*CACHED, status=(0, 1), seconds=10)
+        runs += 1
+    print("# %d runs on forged caches" % runs, flush=True)
+
+
+def test_a_cache_is_no_link():
+    """The user has not named it: no link is followed, and no pipe is waited for."""
+    write_cached()
+    with open("other", "w") as f:
+        f.write("precious")
+    for make in (lambda: os.symlink("other", CACHE), lambda: os.symlink("nowhere", CACHE), lambda: os.mkfifo(CACHE)):
+        os.remove(CACHE)
+        make()
+        _, err = check_small(*CACHED, seconds=5)
+        assert "this is no plain file" in err and "--cache-dir" in err, err
+    with open("other") as f:
+        tap.check_equal(f.read(), "precious")
+    assert not os.path.exists("nowhere")
 
 
 # ---- work --------------------------------------------------------------------------------------
