@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "data/data.h"
+#include "data/format/npy.h"
 
 /* A file of the given version, header text and body; *length is set. */
 static char *make_npy(int version, const char *header, const void *body, size_t bytes,
@@ -172,6 +173,128 @@ static void refuses(void **state)
     refuse_text(*state, "f", "\x93NUMPY\x04 ", "npy", NULL, "f: NumPy file version 4 is not known");
 }
 
+/* A header with one part of it replaced. */
+static void refuse_part(mcr *ctx, const char *part, const char *other, const char *message)
+{
+    static const char good[] = "{'descr':'<f8','fortran_order':False,'shape':(2,2)}";
+    static const double body[8] = {1, 2, 3, 4};
+    char header[256], whole[300];
+    const char *at = strstr(good, part);
+    assert_non_null(at);
+    snprintf(header, sizeof header, "%.*s%s%s", (int)(at - good), good, other, at + strlen(part));
+    snprintf(whole, sizeof whole, "f.npy: %s", message);
+    refuse(ctx, header, body, sizeof body, whole);
+}
+
+static void refuses_headers(void **state)
+{
+    refuse_part(*state, "{", "", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "}", "", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "}", "]", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "'descr'", "xdescrx", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "'descr'", "5", "damaged NumPy header: no dictionary");
+    refuse_part(*state, ":'<f8'", "'<f8'", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "'<f8',", "'<f8'", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "descr", "descrx", "damaged NumPy header: an unknown entry");
+    refuse_part(*state, "fortran_order", "fortran_orderx",
+                "damaged NumPy header: an unknown entry");
+    refuse_part(*state, "fortran_order", "fortran-order", "damaged NumPy header: an unknown entry");
+    refuse_part(*state, "shape", "shapes", "damaged NumPy header: an unknown entry");
+    refuse_part(*state, "shape", "sharp", "damaged NumPy header: an unknown entry");
+    refuse_part(*state, "'descr':'<f8',", "",
+                "damaged NumPy header: type, order or shape is missing");
+    refuse_part(*state, ",'shape':(2,2)", "",
+                "damaged NumPy header: type, order or shape is missing");
+    refuse_part(*state, "(2,2)", "4", "damaged NumPy header: no shape");
+    refuse_part(*state, "(2,2)", "(2 2)", "damaged NumPy header: no shape");
+    refuse_part(*state, "(2,2)", "(2,2", "damaged NumPy header: no shape");
+    refuse_part(*state, "(2,2)", "(4,0)", "the array is empty");
+    refuse_part(*state, "(2,2)", "(4611686018427387904,2)",
+                "damaged NumPy header: the shape is too large");
+    refuse_part(*state, "'<f8'", "8", "damaged NumPy header: no element type");
+    refuse_part(*state, "'<f8'", "'f'", "damaged NumPy header: no element type");
+    refuse_part(*state, "<f8", "<f8x", "damaged NumPy header: no element size");
+    refuse_part(*state, "<f8", "|S0", "damaged NumPy header: no element size");
+    refuse_part(*state, "<f8", "|S1048577", "damaged NumPy header: no element size");
+    refuse_part(*state, "<f8", "<U262145", "damaged NumPy header: no element size");
+    refuse_part(*state, "<f8", "<f1", "numbers of 1 bytes are not read; save it as float64");
+    refuse_part(*state, "<f8", "<i3", "numbers of 3 bytes are not read; save it as float64");
+    refuse_part(*state, "<f8", "|b2", "numbers of 2 bytes are not read; save it as float64");
+    char magic[3] = {'\x93', 'N', 'U'}, *bytes = malloc(sizeof magic);
+    assert_non_null(bytes);
+    memcpy(bytes, magic, sizeof magic);
+    assert_false(mcr_npy_is(bytes, sizeof magic));
+    free(bytes);
+}
+
+/* The header ends anywhere, or is longer or shorter than the file says. */
+static void refuses_parts_of_headers(void **state)
+{
+    static const char good[] = "{'descr':'<f8','fortran_order':True,'shape':(2,2)}";
+    mcr_data *data;
+    for (size_t n = 0; n < sizeof good - 1; n++) {
+        char part[sizeof good];
+        memcpy(part, good, n);
+        part[n] = '\0';
+        test_fails(*state, read_npy(&data, *state, part, NULL, 0), MCR_BAD_DATA,
+                   "f.npy: damaged NumPy header: no ");
+    }
+    char file[80] = "\x93NUMPY\1";
+    file[8] = 60;
+    memcpy(file + 10, good, sizeof good - 1);
+    test_fails(*state, read_text(&data, *state, "f.npy", file, 10 + sizeof good - 1, NULL, NULL),
+               MCR_BAD_DATA, "f.npy: the file ends early");
+    test_fails(*state, read_text(&data, *state, "f.npy", file, 8, NULL, NULL), MCR_BAD_DATA,
+               "f.npy: the file ends early");
+    file[6] = 0;
+    test_fails(*state, read_text(&data, *state, "f.npy", file, 60, NULL, NULL), MCR_BAD_DATA,
+               "f.npy: NumPy file version 0 is not known");
+    size_t length;
+    char *blanks = malloc(70001);
+    assert_non_null(blanks);
+    memset(blanks, ' ', 70000);
+    blanks[70000] = '\0';
+    memcpy(blanks, good, sizeof good - 1);
+    char *whole = make_npy(2, blanks, "0123456789abcdef0123456789abcdef", 32, &length);
+    test_fails(*state, read_text(&data, *state, "f.npy", whole, length, NULL, NULL), MCR_BAD_DATA,
+               "f.npy: damaged NumPy header: it is too long");
+    free(whole);
+    free(blanks);
+}
+
+/* Types without an order are those of the machine; blanks may stand anywhere between the parts. */
+static void reads_other_headers(void **state)
+{
+    static const double body[] = {1, 2};
+    static const char *const headers[] = {
+        "{'descr':'f8','fortran_order':False,'shape':(1,2)}",
+        "{'descr':'=f8','fortran_order':False,'shape':(1,2)}",
+        "\n{\t'descr'\n:\t'<f8' ,\n\t'fortran_order' : \tFalse\n, 'shape'\t: ( 1\n,\t2 ) }\n"};
+    mcr_data *data;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        test_ok(*state, read_npy(&data, *state, headers[i], body, sizeof body));
+        expect_matrix(data, 1, 2, body);
+        mcr_data_free(data);
+    }
+    static const struct {
+        const char *type;
+        size_t bytes;
+        double most;
+    } types[] = {{"|u1", 1, 255},
+                 {"<u2", 2, 65535},
+                 {"<u4", 4, 4294967295.0},
+                 {"<u8", 8, 18446744073709551616.0}}; /* rounded */
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        unsigned char ones[8] = {255, 255, 255, 255, 255, 255, 255, 255};
+        char header[100];
+        snprintf(header, sizeof header, "{'descr':'%s','fortran_order':False,'shape':(1,)}",
+                 types[t].type);
+        test_ok(*state, read_npy(&data, *state, header, ones, types[t].bytes));
+        expect_matrix(data, 1, 1, &types[t].most);
+        mcr_data_free(data);
+    }
+}
+
 /* ---- targets in a second file -----------------------------------------------------------------*/
 
 static void write_file(const char *path, const char *bytes, size_t length)
@@ -239,6 +362,30 @@ static void reads_targets(void **state)
     write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "a\0b", 3);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
                "y.npy: row 2: the label is empty or no text");
+    write_npy(y, "{'descr':'|S3','fortran_order':False,'shape':(3,)}", "abca\0bxyz", 9);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "y.npy: row 2: the label is empty or no text");
+    write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "ab", 2);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "y.npy: the file ends early");
+    write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "abcd", 4);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "y.npy: the file is longer than its header says");
+    /* UTF-32, little endian: "a", U+20AC, "b"; then what is no character */
+    write_npy(y, "{'descr':'<U1','fortran_order':False,'shape':(3,)}", "a\0\0\0\xac\x20\0\0b\0\0\0",
+              12);
+    test_ok(*state, mcr_data_read(&data, *state, x, &options));
+    assert_string_equal(mcr_data_class_name(data, 0), "a");
+    assert_string_equal(mcr_data_class_name(data, 1), "\xe2\x82\xac");
+    mcr_data_free(data);
+    write_npy(y, "{'descr':'<U1','fortran_order':False,'shape':(3,)}", "a\0\0\0\0\xd8\0\0b\0\0\0",
+              12);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "y.npy: row 2: the label is empty or no text");
+    write_npy(y, "{'descr':'<U1','fortran_order':False,'shape':(3,)}", "a\0\0\0b\0\0\0\0\0\x11\0",
+              12);
+    test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
+               "y.npy: row 3: the label is empty or no text");
     options.target = "none";
     test_ok(*state, mcr_data_read(&data, *state, x, &options));
     assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
@@ -371,6 +518,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_all_types, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_odd_types_and_shapes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_headers, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_parts_of_headers, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_other_headers, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_targets, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_precomputed_matrices, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_precomputed_lines, test_setup, test_teardown),
