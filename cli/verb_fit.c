@@ -361,7 +361,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(checkpoint),
      .argument = "FILE",
-     .help = "--approx falkon: keep each step here; continue if it exists"},
+     .help = "keep the state of a long training here; continue if it exists"},
     CLI_PLOT_OPTION(AT(plot), "draw a learning curve: errors against the number of objects"),
     CLI_LAST_OPTION,
 };

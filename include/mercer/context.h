@@ -147,10 +147,12 @@ MCR_API int64_t mcr_message_line(const mcr *ctx);
  *   option NAME, option NAME=VALUE   set that option of the learner */
 MCR_API const char *mcr_message_id(const mcr *ctx);
 
-/* From now on long trainings keep what they have in this file after each step, and begin with what
- * it holds; NULL: they do not. The result has the same certificate either way. ridge and logistic
- * with approx=falkon do so; others refuse. Of the same training on the same data; another one is
- * refused. The file stays when the training is done. */
+/* From now on trainings of mcr_fit keep their state in this file every ten seconds or more, and
+ * begin with what it holds; NULL: they do not. A training that was killed and goes on gives the
+ * same model, to the last bit, as one that was not. A file of other data, of another kernel,
+ * option, seed or version is MCR_BAD_DATA, and so is a damaged one; MCR_BAD_CALL for learners that
+ * keep nothing (knn, pca, fisher, cca). The file stays when the training is done. Give
+ * memory_bytes, too: the default depends on what is free. */
 MCR_API mcr_status mcr_checkpoint_file(mcr *ctx, const char *path);
 
 MCR_API int mcr_threads(const mcr *ctx);

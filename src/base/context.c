@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/resume.h"
 #include "base/sized.h"
 #include "base/system.h"
 #include "base/worker.h"
@@ -130,6 +131,7 @@ void mcr_close(mcr *ctx)
     if (ctx == NULL)
         return;
     mcr_pool_close(ctx);
+    mcr_resume_close(ctx);
     mcr_free(ctx, ctx->checkpoint);
     mcr_extensions_free(ctx);
     pthread_mutex_destroy(&ctx->callback_lock);

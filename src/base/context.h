@@ -52,10 +52,11 @@ struct mcr {
     int64_t extra_learner_count;
     struct mcr_kept *kept; /* by mcr_keep */
     int64_t kept_count, kept_capacity;
-    int cancelled;         /* atomic: another thread asks to stop */
-    mcr_progress seen;     /* the last report; guarded by lock */
-    struct mcr_team *team; /* of processes; NULL: there is one (team.h) */
-    char *checkpoint;      /* a file; NULL: none is kept (resume.h) */
+    int cancelled;             /* atomic: another thread asks to stop */
+    mcr_progress seen;         /* the last report; guarded by lock */
+    struct mcr_team *team;     /* of processes; NULL: there is one (team.h) */
+    char *checkpoint;          /* a file; NULL: none is kept (resume.h) */
+    struct mcr_resume *resume; /* what it holds, during a training; else NULL */
 };
 
 /* Forgets what the user has registered. */

@@ -1,17 +1,45 @@
-/* resume.c: a file with a header in text, "mercer checkpoint", the problem and the count, each on a
- * line, then the numbers and a checksum of all of it.
+/* resume.c: a file with a header in text ("mercer checkpoint", the version, a sum of what the
+ * training is), then each part's name, length and bytes, and a checksum of all of it.
+ *
+ * The file is replaced as a whole, so that there is a complete one at all times. It is written when
+ * the first state comes and then so seldom that it takes little of the time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/resume.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <mercer/output.h>
-
-#include "base/stream.h"
 #include "base/team.h"
+
+#define PAUSE   10.0 /* seconds between two files, at least, */
+#define SHARE   30.0 /* and so many times what one takes to write, but not more than that: */
+#define LONGEST 600.0
+
+typedef struct part {
+    char name[MCR_PART_NAME];
+    char *bytes;
+    size_t length, capacity;
+    double next; /* when its state is to be taken again */
+} part;
+
+typedef struct series {
+    char kind[MCR_PART_NAME];
+    int64_t begun;
+} series;
+
+struct mcr_resume {
+    pthread_mutex_t lock;
+    uint32_t training;
+    part *part;
+    int64_t parts, capacity;
+    series *count;
+    int64_t counts, count_capacity;
+    double next; /* when the file is to be written again */
+};
+typedef struct mcr_resume resume;
 
 mcr_status mcr_checkpoint_file(mcr *ctx, const char *path)
 {
@@ -28,18 +56,69 @@ bool mcr_resume_wanted(const mcr *ctx)
     return ctx->checkpoint != NULL;
 }
 
-static void put_head(mcr_text *t, const char *what, int64_t count)
+bool mcr_resume_keeps(const mcr *ctx)
 {
-    mcr_text_format(t, "mercer checkpoint\n%s\n%lld\n", what, (long long)count);
+    return ctx->resume != NULL;
 }
 
-static mcr_status save(mcr *ctx, const char *what, const double *x, int64_t count)
+static mcr_status refuse(mcr *ctx, const char *why)
+{
+    return mcr_fail_at(ctx, MCR_BAD_DATA, ctx->checkpoint, 0,
+                       "%s: remove it to begin again, or name another checkpoint", why);
+}
+
+/* ---- walking ----------------------------------------------------------------------------------*/
+
+void mcr_walk_bytes(mcr_walk *w, void *at, size_t count)
+{
+    if (count == 0)
+        return;
+    if (!w->reads) {
+        mcr_text_add(&w->text, at, count);
+        w->status = w->status ? w->status : w->text.status;
+    } else if (!w->status && (size_t)(w->end - w->at) < count) {
+        mcr_walk_refuse(w);
+    } else if (!w->status) {
+        memcpy(at, w->at, count);
+        w->at += count;
+    }
+}
+
+void mcr_walk_same(mcr_walk *w, int64_t value)
+{
+    int64_t was = value;
+    MCR_WALK(w, was);
+    if (!w->status && was != value)
+        mcr_walk_refuse(w);
+}
+
+mcr_status mcr_walk_refuse(mcr_walk *w)
+{
+    w->status = refuse(w->ctx, "this checkpoint was kept by a run with other limits for memory, or "
+                               "with other parts");
+    return w->status;
+}
+
+/* ---- the file ---------------------------------------------------------------------------------*/
+
+static void put_head(mcr_text *t, const resume *r)
+{
+    mcr_text_format(t, "mercer checkpoint\n%s\n%08x\n", mcr_version(), (unsigned)r->training);
+}
+
+static mcr_status write_file(mcr *ctx, resume *r)
 {
     mcr_text t;
     mcr_output *out = NULL;
+    double began = mcr_now();
     mcr_text_init(&t, ctx);
-    put_head(&t, what, count);
-    mcr_text_add(&t, x, sizeof *x * (size_t)count);
+    put_head(&t, r);
+    for (int64_t i = 0; i < r->parts; i++) {
+        uint64_t length = r->part[i].length;
+        mcr_text_add(&t, r->part[i].name, MCR_PART_NAME);
+        mcr_text_add(&t, &length, sizeof length);
+        mcr_text_add(&t, r->part[i].bytes, r->part[i].length);
+    }
     uint32_t sum = t.status ? 0 : mcr_checksum(t.bytes, (size_t)t.length);
     mcr_text_add(&t, &sum, sizeof sum);
     mcr_status s = t.status ? t.status : mcr_output_open(&out, ctx, ctx->checkpoint);
@@ -50,64 +129,296 @@ static mcr_status save(mcr *ctx, const char *what, const double *x, int64_t coun
     else
         mcr_output_abandon(out);
     mcr_text_free(&t);
+    double now = mcr_now(), wait = SHARE * (now - began);
+    r->next = now + (wait > LONGEST ? LONGEST : wait > PAUSE ? wait : PAUSE);
     return s;
 }
 
-mcr_status mcr_resume_save(mcr *ctx, const char *what, const double *x, int64_t count)
+static part *find(resume *r, const char *name)
 {
-    const mcr_team *team = mcr_team_of_rows(ctx);
-    return ctx->checkpoint && !(team && team->rank > 0) ? save(ctx, what, x, count) : MCR_OK;
+    for (int64_t i = 0; i < r->parts; i++)
+        if (strncmp(r->part[i].name, name, MCR_PART_NAME) == 0)
+            return &r->part[i];
+    return NULL;
 }
 
-static mcr_status refuse(mcr *ctx, const char *why)
+static mcr_status put(mcr *ctx, resume *r, const char *name, const void *bytes, size_t length)
 {
+    part *p = find(r, name);
+    if (!p) {
+        mcr_status s = mcr_reserve(ctx, &r->part, &r->capacity, r->parts + 1, sizeof *r->part);
+        if (s)
+            return s;
+        p = &r->part[r->parts++];
+        *p = (part){0};
+        snprintf(p->name, sizeof p->name, "%s", name);
+    }
+    if (p->capacity < length || !p->bytes) {
+        char *grown = mcr_resize(ctx, p->bytes, length, 1);
+        if (!grown)
+            return MCR_NO_MEMORY;
+        p->bytes = grown;
+        p->capacity = length;
+    }
+    if (length > 0)
+        memcpy(p->bytes, bytes, length);
+    p->length = length;
+    return MCR_OK;
+}
+
+/* The parts of a file that is whole. */
+static mcr_status take_parts(mcr *ctx, resume *r, const char *at, const char *end)
+{
+    mcr_status s = MCR_OK;
+    while (at < end && !s) {
+        uint64_t length;
+        char name[MCR_PART_NAME];
+        if ((size_t)(end - at) < sizeof name + sizeof length)
+            return refuse(ctx, "the checkpoint is damaged");
+        memcpy(name, at, sizeof name);
+        name[sizeof name - 1] = 0;
+        memcpy(&length, at + sizeof name, sizeof length);
+        at += sizeof name + sizeof length;
+        if ((uint64_t)(end - at) < length)
+            return refuse(ctx, "the checkpoint is damaged");
+        s = put(ctx, r, name, at, (size_t)length);
+        at += length;
+    }
+    return s;
+}
+
+static mcr_status check_head(mcr *ctx, const resume *r, const char *bytes, size_t length)
+{
+    static const char magic[] = "mercer checkpoint\n";
+    char head[128], version[32] = "";
+    int own = snprintf(head, sizeof head, "%s%s\n%08x\n", magic, mcr_version(),
+                       (unsigned)r->training);
+    if (length >= (size_t)own && memcmp(bytes, head, (size_t)own) == 0)
+        return MCR_OK;
+    if (length < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)
+        return refuse(ctx, "this is no checkpoint of a training");
+    size_t at = sizeof magic - 1, to = 0;
+    while (at < length && to + 1 < sizeof version && bytes[at] != '\n')
+        version[to++] = bytes[at++];
+    if (strcmp(version, mcr_version()) == 0)
+        return refuse(ctx, "this is no checkpoint of this training: data, kernel, options or seed "
+                           "are others");
     return mcr_fail_at(ctx, MCR_BAD_DATA, ctx->checkpoint, 0,
-                       "%s: remove it to begin again, or name another checkpoint", why);
+                       "this checkpoint is of version \"%s\", and this is %s: remove it to begin "
+                       "again, or name another checkpoint",
+                       version, mcr_version());
 }
 
-/* The whole of a file that has as many bytes as it should. */
-static mcr_status load(mcr *ctx, const mcr_text *head, double *x, int64_t count)
+static mcr_status read_file(mcr *ctx, resume *r)
 {
+    enum { SOME = 1 << 20 };
     mcr_input *in = NULL;
-    size_t size = (size_t)head->length + sizeof *x * (size_t)count, got = 0;
+    mcr_text t;
+    size_t got = 1;
     uint32_t sum;
-    char *bytes = mcr_alloc(ctx, size + sizeof sum + 1, 1);
-    mcr_status s = bytes ? mcr_input_open(&in, ctx, ctx->checkpoint) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_input_some(in, bytes, size + sizeof sum + 1, &got);
+    mcr_text_init(&t, ctx);
+    mcr_status s = mcr_input_open(&in, ctx, ctx->checkpoint);
+    while (!s && got > 0) {
+        char *to = mcr_text_extend(&t, SOME);
+        s = to ? mcr_input_some(in, to, SOME, &got) : MCR_NO_MEMORY;
+        t.length -= to && !s ? SOME - (int64_t)got : 0;
+    }
     mcr_input_close(in);
-    if (!s && (got < (size_t)head->length || memcmp(bytes, head->bytes, (size_t)head->length) != 0))
-        s = refuse(ctx, "this is no checkpoint of this training");
-    if (!s && got == size + sizeof sum)
-        memcpy(&sum, bytes + size, sizeof sum);
-    if (!s && (got != size + sizeof sum || sum != mcr_checksum(bytes, size)))
+    size_t length = (size_t)t.length, head = 0, lines = 0;
+    if (!s)
+        s = check_head(ctx, r, t.bytes, length);
+    while (!s && lines < 3)
+        lines += t.bytes[head++] == '\n';
+    if (!s && length >= head + sizeof sum)
+        memcpy(&sum, t.bytes + length - sizeof sum, sizeof sum);
+    if (!s && (length < head + sizeof sum || sum != mcr_checksum(t.bytes, length - sizeof sum)))
         s = refuse(ctx, "the checkpoint is damaged");
     if (!s)
-        memcpy(x, bytes + head->length, sizeof *x * (size_t)count);
+        s = take_parts(ctx, r, t.bytes + head, t.bytes + length - sizeof sum);
+    mcr_text_free(&t);
+    return s;
+}
+
+/* ---- of a training ----------------------------------------------------------------------------*/
+
+static bool is_first(const mcr *ctx)
+{
+    const mcr_team *team = mcr_team_of_rows(ctx);
+    return !team || team->rank == 0;
+}
+
+mcr_status mcr_resume_open(mcr *ctx, uint32_t training)
+{
+    if (!ctx->checkpoint || ctx->resume)
+        return MCR_OK;
+    resume *r = mcr_alloc_zero(ctx, 1, sizeof *r);
+    if (!r)
+        return MCR_NO_MEMORY;
+    pthread_mutex_init(&r->lock, NULL);
+    r->training = training;
+    mcr_status s = is_first(ctx) && access(ctx->checkpoint, F_OK) == 0 ? read_file(ctx, r) : MCR_OK;
+    ctx->resume = r;
+    if (s)
+        mcr_resume_close(ctx);
+    return s;
+}
+
+void mcr_resume_close(mcr *ctx)
+{
+    resume *r = ctx->resume;
+    if (!r)
+        return;
+    for (int64_t i = 0; i < r->parts; i++)
+        mcr_free(ctx, r->part[i].bytes);
+    mcr_free(ctx, r->part);
+    mcr_free(ctx, r->count);
+    pthread_mutex_destroy(&r->lock);
+    mcr_free(ctx, r);
+    ctx->resume = NULL;
+}
+
+void mcr_resume_name(mcr *ctx, const char *kind, char name[MCR_PART_NAME])
+{
+    resume *r = ctx->resume;
+    int64_t number = 0, at = 0;
+    name[0] = 0;
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    while (at < r->counts && strcmp(r->count[at].kind, kind) != 0)
+        at++;
+    if (at == r->counts &&
+        !mcr_reserve(ctx, &r->count, &r->count_capacity, r->counts + 1, sizeof *r->count)) {
+        r->count[r->counts] = (series){.begun = 0};
+        snprintf(r->count[r->counts++].kind, MCR_PART_NAME, "%s", kind);
+    }
+    if (at < r->counts)
+        number = ++r->count[at].begun;
+    pthread_mutex_unlock(&r->lock);
+    if (number > 0) /* else there was no memory: this part is not kept */
+        snprintf(name, MCR_PART_NAME, "%.24s/%lld", kind, (long long)number);
+}
+
+/* What the first process has of a part, in all of them. *length: its bytes and 1; 0: none. */
+static mcr_status share(mcr *ctx, char **bytes, double *length)
+{
+    mcr_team *team = mcr_team_of_rows(ctx);
+    mcr_status s = team ? mcr_team_sum(ctx, length, 1) : MCR_OK;
+    if (s || !team || *length < 1)
+        return s;
+    size_t count = (size_t)*length - 1, words = (count + sizeof(uint32_t) - 1) / sizeof(uint32_t);
+    double *word = mcr_alloc_zero(ctx, words, sizeof *word);
+    char *all = mcr_alloc_zero(ctx, words, sizeof(uint32_t));
+    if (!word || !all)
+        s = MCR_NO_MEMORY;
+    if (!s && *bytes)
+        memcpy(all, *bytes, count);
+    for (size_t i = 0; i < words && !s && *bytes; i++) {
+        uint32_t value;
+        memcpy(&value, all + i * sizeof value, sizeof value);
+        word[i] = value;
+    }
+    if (!s)
+        s = mcr_team_sum(ctx, word, (int64_t)words);
+    for (size_t i = 0; i < words && !s; i++) {
+        uint32_t value = (uint32_t)word[i];
+        memcpy(all + i * sizeof value, &value, sizeof value);
+    }
+    mcr_free(ctx, word);
+    mcr_free(ctx, *bytes);
+    *bytes = all;
+    return s;
+}
+
+mcr_status mcr_resume_find(mcr *ctx, const char *name, mcr_walk_state *walk, void *self,
+                           bool *found)
+{
+    resume *r = ctx->resume;
+    char *bytes = NULL;
+    double length = 0;
+    mcr_status s = MCR_OK;
+    *found = false;
+    if (!r || !name[0])
+        return MCR_OK;
+    pthread_mutex_lock(&r->lock);
+    const part *p = find(r, name);
+    if (p) {
+        length = 1 + (double)p->length;
+        bytes = mcr_alloc(ctx, p->length, 1);
+        s = bytes ? MCR_OK : MCR_NO_MEMORY;
+        if (!s && p->length > 0)
+            memcpy(bytes, p->bytes, p->length);
+    }
+    pthread_mutex_unlock(&r->lock);
+    if (!s)
+        s = share(ctx, &bytes, &length);
+    if (!s && length > 0) {
+        mcr_walk w = {.ctx = ctx, .reads = true, .at = bytes, .end = bytes + (size_t)length - 1};
+        s = walk(self, &w);
+        s = s ? s : w.status;
+        *found = !s;
+    }
     mcr_free(ctx, bytes);
     return s;
 }
 
-mcr_status mcr_resume_load(mcr *ctx, const char *what, double *x, int64_t count, bool *found)
+/* With the lock. */
+static mcr_status take(mcr *ctx, resume *r, const char *name, mcr_walk_state *walk, void *self)
 {
-    const mcr_team *team = mcr_team_of_rows(ctx);
-    bool mine = !(team && team->rank > 0);
-    mcr_status s = MCR_OK;
-    *found = false;
-    if (!ctx->checkpoint)
-        return MCR_OK;
-    double there = mine && access(ctx->checkpoint, F_OK) == 0;
-    if (there > 0) {
-        mcr_text head;
-        mcr_text_init(&head, ctx);
-        put_head(&head, what, count);
-        s = head.status ? head.status : load(ctx, &head, x, count);
-        mcr_text_free(&head);
-    }
+    mcr_walk w = {.ctx = ctx};
+    mcr_text_init(&w.text, ctx);
+    mcr_status s = walk(self, &w);
+    s = s ? s : w.status;
     if (!s)
-        s = mcr_team_sum(ctx, &there, 1);
-    *found = !s && there > 0;
-    if (*found && !mine)
-        memset(x, 0, sizeof *x * (size_t)count);
-    return *found ? mcr_team_sum(ctx, x, count) : s;
+        s = put(ctx, r, name, w.text.bytes, (size_t)w.text.length);
+    mcr_text_free(&w.text);
+    double now = mcr_now();
+    if (!s && now >= r->next)
+        s = write_file(ctx, r);
+    if (!s)
+        find(r, name)->next = r->next > now + PAUSE ? r->next : now + PAUSE;
+    return s;
+}
+
+mcr_status mcr_resume_keep(mcr *ctx, const char *name, mcr_walk_state *walk, void *self)
+{
+    resume *r = ctx->resume;
+    if (!r || !name[0] || !is_first(ctx))
+        return MCR_OK;
+    pthread_mutex_lock(&r->lock);
+    mcr_status s = take(ctx, r, name, walk, self);
+    pthread_mutex_unlock(&r->lock);
+    return s;
+}
+
+mcr_status mcr_resume_offer(mcr *ctx, const char *name, mcr_walk_state *walk, void *self)
+{
+    resume *r = ctx->resume;
+    mcr_status s = MCR_OK;
+    if (!r || !name[0] || !is_first(ctx))
+        return MCR_OK;
+    pthread_mutex_lock(&r->lock);
+    const part *p = find(r, name);
+    if (!p || mcr_now() >= p->next)
+        s = take(ctx, r, name, walk, self);
+    pthread_mutex_unlock(&r->lock);
+    return s;
+}
+
+void mcr_resume_drop(mcr *ctx, const char *name)
+{
+    resume *r = ctx->resume;
+    int64_t left = 0;
+    size_t length = strlen(name);
+    if (!r || length == 0)
+        return;
+    length += name[length - 1] != '/'; /* with the end of the name */
+    pthread_mutex_lock(&r->lock);
+    for (int64_t i = 0; i < r->parts; i++)
+        if (strncmp(r->part[i].name, name, length) == 0)
+            mcr_free(ctx, r->part[i].bytes);
+        else
+            r->part[left++] = r->part[i];
+    r->parts = left;
+    pthread_mutex_unlock(&r->lock);
 }

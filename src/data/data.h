@@ -235,6 +235,10 @@ bool mcr_data_on_disk(const mcr_data *data);
 mcr_status mcr_data_load(mcr_data **out, const mcr_data *data, mcr_rows rows);
 mcr_status mcr_data_need_memory(const mcr_data *data, const char *what);
 
+/* A number of the objects, targets, weights and names, the same however many processes share the
+ * rows; other data are not likely to have it. */
+mcr_status mcr_data_sum(const mcr_data *data, uint32_t *sum);
+
 /* A view in which objects with equal values and equal targets are one object with the sum of their
  * weights; where[i] is the number of object i in it, by first appearance. *out is NULL where few
  * objects occur twice, and, for classify, where a class would be left with fewer than two. */

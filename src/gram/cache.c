@@ -368,6 +368,77 @@ mcr_status mcr_cache_reset(mcr_cache *c, mcr_gram *gram)
     return plan_slabs(c);
 }
 
+/* ---- checkpoints ------------------------------------------------------------------------------*/
+
+/* The slabs and the rows in them, after their lists were read. */
+static mcr_status make_rows(mcr_cache *c, int64_t slabs)
+{
+    enum { BATCH = 256 };
+    size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
+    mcr_status s = mcr_budget_take(c->ctx, bytes * (size_t)slabs, "kernel rows");
+    c->taken = s ? 0 : bytes * (size_t)slabs;
+    for (; c->slabs < slabs && !s; c->slabs++)
+        if (!(c->slab[c->slabs] = mcr_alloc(c->ctx, bytes, 1)))
+            return MCR_NO_MEMORY;
+    for (int64_t first = 0; first < c->slots && !s; first += BATCH) {
+        int64_t object[BATCH], count = 0;
+        void *row[BATCH];
+        for (int64_t i = first; i < c->slots && i < first + BATCH; i++)
+            if (c->slot[i].row >= 0) {
+                object[count] = c->slot[i].row;
+                row[count++] = slot_at(c, i);
+            }
+        s = mcr_gram_rows_pass(
+            c->gram, &(mcr_gram_pass){.x = {object, 0, count}, .precise = c->precise, .row = row});
+    }
+    return s;
+}
+
+/* Whether what was read can be. */
+static bool is_sound(const mcr_cache *c, int64_t slabs)
+{
+    bool sound = slabs >= 0 && slabs <= c->most_slabs && c->slots >= 0 &&
+                 c->slots <= slabs * c->slab_rows && c->hand >= 0 && c->hand <= c->slots &&
+                 c->ld >= mcr_gram_cols(c->gram);
+    for (int64_t s = 0; s < c->slots && sound; s++)
+        sound = c->slot[s].row >= -1 && c->slot[s].row < c->rows;
+    return sound;
+}
+
+mcr_status mcr_cache_walk(mcr_cache *c, mcr_gram *gram, mcr_walk *w)
+{
+    int64_t slabs = c->slabs,
+            number[] = {c->slots, c->hand, c->call, c->computed, c->found, c->again};
+    mcr_walk_same(w, c->ld);
+    mcr_walk_same(w, c->slab_rows);
+    mcr_walk_same(w, c->most_slabs);
+    MCR_WALK(w, slabs);
+    MCR_WALK(w, number);
+    if (w->reads && !w->status && (number[0] < 0 || number[0] > c->most_slots))
+        mcr_walk_refuse(w);
+    if (w->status)
+        return w->status;
+    mcr_walk_bytes(w, c->slot, sizeof *c->slot * (size_t)number[0]);
+    mcr_walk_bytes(w, c->seen, (size_t)c->rows);
+    if (!w->reads || w->status)
+        return w->status;
+    c->gram = gram;
+    c->slots = number[0];
+    c->hand = number[1];
+    c->call = number[2];
+    c->computed = number[3];
+    c->found = number[4];
+    c->again = number[5];
+    if (!is_sound(c, slabs)) {
+        c->slots = 0;
+        return mcr_walk_refuse(w);
+    }
+    for (int64_t s = 0; s < c->slots; s++)
+        if (c->slot[s].row >= 0)
+            c->where[c->slot[s].row] = (int32_t)s;
+    return make_rows(c, slabs);
+}
+
 void mcr_cache_counts(const mcr_cache *c, int64_t *computed, int64_t *found)
 {
     *computed = c->computed;

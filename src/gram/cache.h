@@ -8,6 +8,7 @@
 #ifndef MCR_GRAM_CACHE_H
 #define MCR_GRAM_CACHE_H
 
+#include "base/resume.h"
 #include "gram/gram.h"
 
 typedef struct mcr_cache mcr_cache;
@@ -27,6 +28,10 @@ mcr_status mcr_cache_accumulate(mcr_cache *cache, mcr_rows x, int64_t keep, cons
 mcr_status mcr_cache_narrow(mcr_cache *cache, mcr_gram *gram, const int64_t *keep);
 /* Forgets all rows and goes over to `gram`. */
 mcr_status mcr_cache_reset(mcr_cache *cache, mcr_gram *gram);
+
+/* For a checkpoint: which rows it holds. When that is read they are computed again, as rows of
+ * `gram`. */
+mcr_status mcr_cache_walk(mcr_cache *cache, mcr_gram *gram, mcr_walk *w);
 
 /* Rows computed and rows found, since the cache was opened. */
 void mcr_cache_counts(const mcr_cache *cache, int64_t *computed, int64_t *found);

@@ -226,6 +226,7 @@ const mcr_learner_type mcr_learner_cca = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
+    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
     .no_approx = "landmarks of one kernel are no basis for the other, and a model has one basis",
     .no_folds = "its coordinates are nothing that a metric compares",
     .dense = true,

@@ -273,6 +273,7 @@ static mcr_status solve_column(erm *e, int64_t column)
     if (s)
         return s;
     set_problem(e, &svm, column);
+    svm.qp.part = "erm";
     (void)set_limits(e, &svm, 0);
     for (double tolerance = 1e-3; tolerance > 1e-10; tolerance /= 10) {
         svm.qp.tolerance = tolerance;

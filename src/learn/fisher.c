@@ -411,6 +411,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
     .usual = {.option = "lambda", .range = "1e-8:1:log9"},
     .weights_count = true,
     .dense = true,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/resume.h"
 #include "base/team.h"
 #include "kernel/explicit.h"
 #include "learn/plan.h"
@@ -150,11 +149,6 @@ static mcr_status check_approx(const mcr_learning *in, const mcr_form_options *o
                                    "%s: rows that are spread over several processes need an "
                                    "approximate kernel: approx=falkon or approx=nystrom",
                                    in->type->name),
-                          "option approx=falkon");
-    if (mcr_resume_wanted(in->ctx) && o->approx != MCR_APPROX_FALKON && !mcr_team_of_rows(in->ctx))
-        return mcr_advise(in->ctx,
-                          mcr_fail(in->ctx, MCR_BAD_CALL,
-                                   "%s keeps a checkpoint with approx=falkon only", in->type->name),
                           "option approx=falkon");
     return MCR_OK;
 }

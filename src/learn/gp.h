@@ -6,6 +6,7 @@
 #define MCR_LEARN_GP_H
 
 #include "learn/goal.h"
+#include "base/resume.h"
 #include "linalg/system.h"
 
 typedef struct mcr_gp_params {
@@ -78,6 +79,13 @@ typedef struct mcr_gp {
     void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
     const mcr_gp_own *own; /* in place of all that; NULL: as above */
     void *method;
+    mcr_walk_state *walk; /* for a checkpoint: what a value begins with, of gp; NULL: nothing */
+    struct mcr_gp_values {
+        double *x; /* values and slopes so far, in the order in which they were asked for */
+        int64_t count, capacity;
+        int64_t at; /* that are given again, after an earlier run; == count: all were */
+        char part[MCR_PART_NAME];
+    } values;
     /* What was found. */
     double f, slope; /* -log likelihood; largest slope left, over n */
     double gained;   /* by the last steps, over n, if the search ended because of that; else NAN */

@@ -31,6 +31,15 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
     mcr_laplace_row(gp->method, i, d);
 }
 
+/* A mode is looked for from the last one. */
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    const mcr_gp *gp = self;
+    const mcr_laplace *l = gp->method;
+    mcr_walk_bytes(w, l->a, sizeof *l->a * (size_t)(l->parts * l->n));
+    return w->status;
+}
+
 /* What rounding may change: a slope at the mode changes by W <= w / 4 times the error of f, the
  * likelihood by a'(dK)a and the trace of W^1/2 (dK) W^1/2. */
 static mcr_status find_errors(mcr_fitted *f, const mcr_gp *gp)
@@ -85,7 +94,8 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
                  .prepare = prepare,
                  .row = row,
                  .parts = goal->outputs,
-                 .method = &l};
+                 .method = &l,
+                 .walk = walk};
     mcr_status s = mcr_laplace_open(&l, &gp.k, in->ctx, goal->n, goal->outputs, goal->y,
                                     goal->weight);
     if (!s)

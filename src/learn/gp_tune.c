@@ -59,19 +59,71 @@ static mcr_status evaluate(mcr_gp *gp, double *f)
     return s ? s : gp->value(gp, f);
 }
 
+/* ---- checkpoints ------------------------------------------------------------------------------*/
+
+/* A value takes long and the search for its minimum nothing: so it is run again from its beginning,
+ * with the values and slopes that an earlier run has computed. */
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    mcr_gp *gp = self;
+    struct mcr_gp_values *v = &gp->values;
+    int64_t count = v->count;
+    mcr_walk_same(w, gp->n);
+    MCR_WALK(w, count);
+    mcr_status s = w->status;
+    if (!s && w->reads)
+        s = count < 0 || (size_t)count > (size_t)(w->end - w->at) / sizeof *v->x
+                ? mcr_walk_refuse(w)
+                : mcr_reserve(gp->ctx, &v->x, &v->capacity, count, sizeof *v->x);
+    if (s)
+        return s;
+    v->count = count;
+    mcr_walk_bytes(w, v->x, sizeof *v->x * (size_t)count);
+    return w->status || !gp->walk ? w->status : gp->walk(gp, w);
+}
+
+/* The next numbers, if an earlier run has computed them. */
+static bool give_again(mcr_gp *gp, double *x, int64_t count)
+{
+    struct mcr_gp_values *v = &gp->values;
+    if (v->count - v->at < count)
+        return false;
+    memcpy(x, v->x + v->at, sizeof *x * (size_t)count);
+    v->at += count;
+    return true;
+}
+
+static mcr_status keep_values(mcr_gp *gp, const double *x, int64_t count)
+{
+    struct mcr_gp_values *v = &gp->values;
+    if (!v->part[0])
+        return MCR_OK;
+    mcr_status s = mcr_reserve(gp->ctx, &v->x, &v->capacity, v->count + count, sizeof *v->x);
+    if (s)
+        return s;
+    memcpy(v->x + v->count, x, sizeof *x * (size_t)count);
+    v->count += count;
+    v->at = v->count;
+    return MCR_OK;
+}
+
 /* Where a kernel has no values for the scales (too large for numbers), nothing is likely. */
 static mcr_status value_at(void *arg, const double *x, double *f)
 {
     mcr_gp *gp = arg;
     *f = INFINITY;
     memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
-    mcr_status s = mcr_gp_set(gp, x);
+    if (give_again(gp, f, 1))
+        return MCR_OK;
+    mcr_status s = mcr_resume_offer(gp->ctx, gp->values.part, walk, gp);
+    if (!s)
+        s = mcr_gp_set(gp, x);
     if (!s)
         s = evaluate(gp, f);
     gp->begun = gp->begun || s != MCR_STOPPED;
     if (s == MCR_NUMERIC)
         *f = INFINITY;
-    return s == MCR_NUMERIC ? MCR_OK : s;
+    return s && s != MCR_NUMERIC ? s : keep_values(gp, f, 1);
 }
 
 /* ---- the slope --------------------------------------------------------------------------------*/
@@ -81,9 +133,13 @@ static mcr_status slope_at(void *arg, double *g)
     mcr_gp *gp = arg;
     double own = 0;
     mcr_status s = MCR_OK;
+    if (give_again(gp, g, variables(gp)))
+        return MCR_OK;
     memset(g, 0, sizeof *g * (size_t)variables(gp));
-    if (gp->own)
-        return gp->own->slope(gp, g);
+    if (gp->own) {
+        s = gp->own->slope(gp, g);
+        return s ? s : keep_values(gp, g, variables(gp));
+    }
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         if (part > 0)
             s = fill_matrix(gp);
@@ -94,7 +150,7 @@ static mcr_status slope_at(void *arg, double *g)
     }
     if (!isnan(gp->extra))
         g[gp->scales] = own;
-    return s;
+    return s ? s : keep_values(gp, g, variables(gp));
 }
 
 /* ---- the search -------------------------------------------------------------------------------*/
@@ -229,7 +285,11 @@ static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
         .gradient = slope_at,
         .arg = gp,
     };
-    mcr_status s = run_all(t, began);
+    bool found;
+    mcr_resume_name(gp->ctx, "gp", gp->values.part);
+    mcr_status s = mcr_resume_find(gp->ctx, gp->values.part, walk, gp, &found);
+    if (!s)
+        s = run_all(t, began);
     if (s || !isfinite(gp->f))
         return s;
     if (gp->own)
@@ -273,6 +333,8 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
             s = evaluate(gp, &gp->f);
     }
     mcr_free(gp->ctx, t.given);
+    mcr_free(gp->ctx, gp->values.x);
+    gp->values = (struct mcr_gp_values){0};
     gp->at = NULL;
     if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))
         s = mcr_advise(gp->ctx,

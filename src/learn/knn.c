@@ -450,6 +450,7 @@ const mcr_learner_type mcr_learner_knn = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_checkpoint = "it keeps the objects, and there is nothing to compute",
     .usual = {.option = "neighbors", .range = "1:31:16"},
     .no_primal = "it compares distances to objects, and has no weights",
     .predictor = &predictor,

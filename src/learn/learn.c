@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/resume.h"
 #include "base/team.h"
 #include "learn/form.h"
 
@@ -197,10 +196,6 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
         s = mcr_fail(in->ctx, MCR_BAD_CALL,
                      "%s cannot be trained where rows are spread over several processes: ridge and "
                      "logistic can",
-                     type->name);
-    if (!s && mcr_resume_wanted(in->ctx) && !type->spreads)
-        s = mcr_fail(in->ctx, MCR_BAD_CALL,
-                     "%s keeps no checkpoint: ridge and logistic with approx=falkon do",
                      type->name);
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);

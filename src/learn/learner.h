@@ -298,11 +298,12 @@ typedef struct mcr_learner_type {
     /* Where in its parameters the options of the form are, if it leaves the form to mcr_learn; 0:
      * it has one form, or sees to it itself. */
     size_t form;
-    const char *no_folds; /* trainings on folds of one K: cv and tune */
-    bool weights_count;   /* a weight of 2 is the same as two objects: equal ones may be merged */
-    bool dense;           /* factorises n x n matrices: BLAS should run its best code */
-    bool no_start;        /* has no use for a model to start from */
-    bool convex;          /* its problem is convex if K is PSD: else the optimum is a local one */
+    const char *no_checkpoint; /* its state during a training in a file: --checkpoint */
+    const char *no_folds;      /* trainings on folds of one K: cv and tune */
+    bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
+    bool dense;         /* factorises n x n matrices: BLAS should run its best code */
+    bool no_start;      /* has no use for a model to start from */
+    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool spreads; /* can be trained where rows are spread over several processes (base/team.h) */
     bool takes_k; /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and

@@ -10,6 +10,7 @@
 #include "learn/multiclass_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/stream.h"
@@ -66,6 +67,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->rough = p->rough;
     qp->pool = p->pool;
+    qp->part = p->part[0] ? p->part : NULL;
 }
 
 void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)
@@ -157,14 +159,13 @@ static mcr_status open_task_gram(task *t, mcr_gram **gram)
     return st;
 }
 
-static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
+static mcr_status open_result(task *t, mcr_binary *r)
 {
     const job *j = t->j;
     mcr *ctx = j->in->ctx;
     bool features = j->form.features;
     *r = (mcr_binary){
         .ctx = ctx,
-        .gram = gram,
         .w = features ? mcr_alloc_zero(ctx, (size_t)mcr_gram_width(j->form.gram), sizeof(double))
                       : NULL,
         .n = t->n,
@@ -182,6 +183,8 @@ static mcr_status open_result(task *t, mcr_binary *r, mcr_gram *gram)
         .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)t->n, sizeof(double)) : NULL,
     };
     bool ok = r->coef && r->f && (r->w || !features) && (r->price || !j->how->prices);
+    if (mcr_resume_keeps(ctx))
+        snprintf(r->part, sizeof r->part, "problem %lld", (long long)t->number + 1);
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
@@ -241,23 +244,27 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     job *j = arg;
     task t = {.j = j, .number = problem, .worker = worker};
     mcr_binary *r = &j->result[problem];
-    mcr_gram *gram = NULL;
+    bool found = false;
     if (r->f) /* one of those that were solved first */
         return MCR_OK;
     mcr_status st = list_task(&t);
     t.stopped = mcr_class_stopped(j);
     if (!st)
-        st = open_task_gram(&t, &gram);
+        st = open_result(&t, r);
+    if (!st)
+        st = mcr_class_find_result(j, problem, &found);
+    if (!st && !found)
+        st = open_task_gram(&t, &r->gram);
     if (st == MCR_STOPPED) { /* while it was bound: what is solved already stays */
         if (reason(j) == MCR_STOP_INTERRUPTED)
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
         t.stopped = true;
         st = MCR_OK;
     }
-    if (!st)
-        st = open_result(&t, r, gram);
-    if (!st)
+    if (!st && !found)
         st = run_task(&t, r);
+    if (!st && !found)
+        st = mcr_class_keep_result(j, problem);
     __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
     close_task(&t, r);
     return st;

@@ -5,6 +5,7 @@
 #ifndef MCR_LEARN_MULTICLASS_H
 #define MCR_LEARN_MULTICLASS_H
 
+#include "base/resume.h"
 #include "learn/form.h"
 #include "solve/smo.h"
 
@@ -23,6 +24,7 @@ typedef struct mcr_binary {
     bool rough;                /* a stored K in float is all that the certificate rests on */
     const double *start_f;     /* of a Gram of floats: K times start; NULL: not known */
     struct mcr_row_pool *pool; /* memory for rows of K, of the worker; NULL: none */
+    char part[MCR_PART_NAME];  /* of a checkpoint; "": its state is not kept */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it are dropped */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;

@@ -68,6 +68,10 @@ mcr_status mcr_class_share_all(mcr_class_job *j);
 double mcr_class_needs(const mcr_class_job *j);
 void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
+/* A problem, with its curve, out of a checkpoint; and into it, in place of what led to it. */
+mcr_status mcr_class_find_result(mcr_class_job *j, int64_t problem, bool *found);
+mcr_status mcr_class_keep_result(mcr_class_job *j, int64_t problem);
+
 /* Whether to begin something more, by the user. Problems may be too short to ask for themselves.
  * Called by all workers; one of them asks. */
 bool mcr_class_stopped(mcr_class_job *j);

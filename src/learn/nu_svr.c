@@ -126,6 +126,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (st)
         return st;
     set_problem(&s, o, in, &total);
+    s.qp.part = "nu-svr";
     if (!(st = twice(&gram, in)) && !(st = mcr_svm_solve(&s, gram, NULL)))
         st = finish(out, in, &s, o, total);
     mcr_gram_close(gram);

@@ -46,6 +46,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                       n ? "one-class: all weights are 0" : "one-class: there are no objects");
         goto done;
     }
+    s.qp.part = "one-class";
     double left = o->nu * total;
     for (int64_t i = 0; i < n; i++) {
         s.b[i] = fmin(left, s.hi[i]);

@@ -57,8 +57,8 @@ static mcr_status reserve(mcr_online *o)
     o->coef = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->coef);
     o->sum = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->sum);
     o->used = mcr_alloc_zero(o->ctx, n, 1);
-    o->support = mcr_alloc(o->ctx, n, sizeof *o->support);
-    o->order = mcr_alloc(o->ctx, n, sizeof *o->order);
+    o->support = mcr_alloc_zero(o->ctx, n, sizeof *o->support);
+    o->order = mcr_alloc_zero(o->ctx, n, sizeof *o->order);
     o->minus = mcr_alloc(o->ctx, outputs, sizeof *o->minus);
     return o->weight && o->coef && o->sum && o->used && o->support && o->order && o->minus
                ? MCR_OK
@@ -197,8 +197,51 @@ void mcr_online_close(mcr_online *o)
 
 /* ---- steps ------------------------------------------------------------------------------------*/
 
-void mcr_online_order(mcr_online *o)
+/* Whether all are numbers of objects. */
+static bool are_objects(const mcr_online *o, const int64_t *list, int64_t count)
 {
+    for (int64_t i = 0; i < count; i++)
+        if (list[i] < 0 || list[i] >= o->n)
+            return false;
+    return true;
+}
+
+mcr_status mcr_online_walk(mcr_online *o, mcr_walk *w)
+{
+    mcr_scores *c = &o->scores;
+    size_t n = (size_t)o->n, outputs = (size_t)o->outputs;
+    mcr_walk_same(w, o->n);
+    mcr_walk_same(w, o->outputs);
+    mcr_walk_same(w, c->wide);
+    mcr_walk_same(w, c->whole);
+    MCR_WALK(w, o->at);
+    MCR_WALK(w, o->supports);
+    MCR_WALK(w, o->dropped);
+    MCR_WALK(w, o->clock);
+    MCR_WALK(w, o->size);
+    mcr_walk_bytes(w, o->coef, sizeof *o->coef * n * outputs);
+    mcr_walk_bytes(w, o->sum, sizeof *o->sum * n * outputs);
+    mcr_walk_bytes(w, o->used, n);
+    mcr_walk_bytes(w, o->support, sizeof *o->support * n);
+    mcr_walk_bytes(w, o->order, sizeof *o->order * n);
+    mcr_walk_bytes(w, c->offset, sizeof *c->offset * outputs);
+    mcr_walk_bytes(w, c->f, c->f ? sizeof *c->f * n * outputs : 0);
+    mcr_walk_bytes(w, c->weight, sizeof *c->weight * (size_t)c->wide * outputs);
+    if (w->status || !w->reads)
+        return w->status;
+    bool sound = o->supports >= 0 && o->supports <= o->n && o->at >= 0 && o->at <= o->visits &&
+                 are_objects(o, o->support, o->supports) && are_objects(o, o->order, o->visits);
+    o->goes_on = sound;
+    return sound ? MCR_OK : mcr_walk_refuse(w);
+}
+
+bool mcr_online_order(mcr_online *o)
+{
+    bool goes_on = o->goes_on;
+    o->goes_on = false;
+    if (goes_on)
+        return true;
+    o->at = 0;
     mcr_random random = mcr_random_stream(mcr_seed(o->ctx), o->plan.learner,
                                           (uint64_t)o->clock.steps);
     int64_t count = 0;
@@ -208,18 +251,19 @@ void mcr_online_order(mcr_online *o)
     if (o->plan.order == MCR_ORDER_SHUFFLE)
         mcr_random_shuffle(&random, o->order, count);
     if (o->plan.order != MCR_ORDER_RANDOM)
-        return;
+        return false;
     for (int64_t v = 0; v < count; v++)
         do
             o->order[v] = o->first + mcr_random_below(&random, o->n - o->first);
         while (!(o->weight[o->order[v]] > 0));
+    return false;
 }
 
-mcr_status mcr_online_begin(mcr_online *o, int64_t at, int64_t most, bool steady, int64_t *count)
+mcr_status mcr_online_begin(mcr_online *o, int64_t most, bool steady, int64_t *count)
 {
-    *count = o->visits - at < most ? o->visits - at : most;
+    *count = o->visits - o->at < most ? o->visits - o->at : most;
     bool drops = has_budget(o) && o->supports + *count > o->plan.budget;
-    return mcr_scores_begin(&o->scores, o->order + at, *count, steady, o->support,
+    return mcr_scores_begin(&o->scores, o->order + o->at, *count, steady, o->support,
                             drops ? o->supports : 0);
 }
 

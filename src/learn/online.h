@@ -7,6 +7,7 @@
 #define MCR_LEARN_ONLINE_H
 
 #include "base/random.h"
+#include "base/resume.h"
 #include "learn/form.h"
 
 /* ---- scores (online_scores.c) -----------------------------------------------------------------*/
@@ -118,6 +119,9 @@ typedef struct mcr_online {
     double *minus;
     double began;
     mcr_stop stop;
+    int64_t at;               /* the next place of the order */
+    bool goes_on;             /* a pass was read from a checkpoint, and has not been taken up yet */
+    char part[MCR_PART_NAME]; /* of a checkpoint */
 } mcr_online;
 
 /* For what goes by objects, where the kernel is approximate: "LEARNER: WHAT works on objects". */
@@ -125,10 +129,13 @@ mcr_status mcr_online_refuse_approx(mcr *ctx, const char *learner, const char *w
 /* Targets, weights, scores; and the coefficients of a start. */
 mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_online_plan *plan);
 void mcr_online_close(mcr_online *o); /* also after a failure of open */
-/* The objects of the next pass in their order. */
-void mcr_online_order(mcr_online *o);
-/* The block of the order that begins at `at`, at most `most` objects; sets how many. */
-mcr_status mcr_online_begin(mcr_online *o, int64_t at, int64_t most, bool steady, int64_t *count);
+/* For a checkpoint: between two blocks of objects. A learner that keeps one adds its own state. */
+mcr_status mcr_online_walk(mcr_online *o, mcr_walk *w);
+/* A pass begins: its objects in their order, and at = 0; unless one that a checkpoint has goes on,
+ * which is true then. */
+bool mcr_online_order(mcr_online *o);
+/* The block of the order that begins at o->at, at most `most` objects; sets how many. */
+mcr_status mcr_online_begin(mcr_online *o, int64_t most, bool steady, int64_t *count);
 /* Adds to the coefficients of an object at a moment; drops one if there are too many. */
 void mcr_online_change(mcr_online *o, int64_t object, const double *change, double moment);
 /* True: to end, by the user or by time; o->stop says which. */
@@ -168,6 +175,8 @@ mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down,
                          double at);
 void mcr_votes_close(mcr_votes *v);
 mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *fitted, const mcr_online *o);
+/* For a checkpoint. */
+mcr_status mcr_votes_walk(mcr_votes *v, const mcr_online *o, mcr_walk *w);
 /* Those of a start. */
 mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_online *o);
 extern const mcr_predictor mcr_votes_predictor;

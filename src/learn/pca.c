@@ -229,6 +229,7 @@ const mcr_learner_type mcr_learner_pca = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
+    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
     .no_folds = "its coordinates are nothing that a metric compares",
     .weights_count = true,
     .dense = true,

@@ -137,6 +137,17 @@ static bool steps_are_over(const run *r)
     return r->p->max_steps != INT64_MIN && r->steps >= r->p->max_steps;
 }
 
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    run *r = self;
+    MCR_WALK(w, r->steps);
+    MCR_WALK(w, r->passes);
+    MCR_WALK(w, r->next_look);
+    MCR_WALK(w, r->primal);
+    MCR_WALK(w, r->dual);
+    return mcr_online_walk(&r->o, w);
+}
+
 static mcr_status one_pass(run *r)
 {
     mcr_online *o = &r->o;
@@ -145,13 +156,17 @@ static mcr_status one_pass(run *r)
     /* Whole steps to a block; a step that fills one needs to see no changes. */
     int64_t most = o->scores.block / batch * batch;
     bool steady = most == batch;
-    mcr_online_order(o);
-    for (int64_t at = 0; at < o->visits && !s && !steps_are_over(r); at += count) {
-        double done = ((double)r->passes + (double)at / (double)o->visits) / (double)r->p->passes;
+    (void)mcr_online_order(o);
+    for (; o->at < o->visits && !s && !steps_are_over(r); o->at += count) {
+        double done = ((double)r->passes + (double)o->at / (double)o->visits) /
+                      (double)r->p->passes;
         if (mcr_online_is_over(o, done, r->steps, r->primal / r->lambda,
                                (r->primal - r->dual) / r->primal))
             return MCR_OK;
-        s = mcr_online_begin(o, at, most, steady, &count);
+        s = mcr_resume_offer(o->ctx, o->part, walk, r);
+        if (s)
+            break;
+        s = mcr_online_begin(o, most, steady, &count);
         for (int64_t d = 0; d < count && !s && !steps_are_over(r); d += batch)
             step(r, d, count - d < batch ? count - d : batch);
         mcr_status end = mcr_scores_end(&o->scores);
@@ -360,6 +375,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = reserve(&r);
     if (!s)
         s = set_problem(&r);
+    bool found;
+    mcr_resume_name(in->ctx, "pegasos", r.o.part);
+    if (!s)
+        s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)
         s = all_passes(&r);
     if (!s)

@@ -121,7 +121,7 @@ static mcr_status learn_from(run *r, int64_t i, int64_t other)
 }
 
 /* The objects of one block. */
-static mcr_status walk(run *r, int64_t count, double *mistakes)
+static mcr_status one_block(run *r, int64_t count, double *mistakes)
 {
     mcr_online *o = &r->o;
     mcr_status s = MCR_OK;
@@ -138,20 +138,43 @@ static mcr_status walk(run *r, int64_t count, double *mistakes)
     return s ? s : end;
 }
 
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    run *r = self;
+    int64_t passes = r->passes;
+    MCR_WALK(w, passes);
+    mcr_status s = w->status;
+    if (!s && w->reads)
+        s = passes < 0 || (size_t)passes >= (size_t)(w->end - w->at) / sizeof *r->mistakes
+                ? mcr_walk_refuse(w)
+                : mcr_reserve(r->o.ctx, &r->mistakes, &r->capacity, passes + 1,
+                              sizeof *r->mistakes);
+    if (s)
+        return s;
+    r->passes = passes;
+    mcr_walk_bytes(w, r->mistakes, sizeof *r->mistakes * (size_t)(passes + 1));
+    MCR_WALK(w, r->total);
+    s = mcr_votes_walk(&r->votes, &r->o, w);
+    return s ? s : mcr_online_walk(&r->o, w);
+}
+
 static mcr_status one_pass(run *r, double *mistakes)
 {
     mcr_online *o = &r->o;
     mcr_status s = MCR_OK;
     int64_t count = 0;
-    *mistakes = 0;
-    mcr_online_order(o);
-    for (int64_t at = 0; at < o->visits && !s; at += count) {
-        double done = ((double)r->passes + (double)at / (double)o->visits) / (double)r->p->passes;
+    if (!mcr_online_order(o))
+        *mistakes = 0;
+    for (; o->at < o->visits && !s; o->at += count) {
+        double done = ((double)r->passes + (double)o->at / (double)o->visits) /
+                      (double)r->p->passes;
         if (mcr_online_is_over(o, done, (int64_t)o->clock.steps, r->total + *mistakes, NAN))
             break;
-        s = mcr_online_begin(o, at, o->scores.block, false, &count);
+        s = mcr_resume_offer(o->ctx, o->part, walk, r);
         if (!s)
-            s = walk(r, count, mistakes);
+            s = mcr_online_begin(o, o->scores.block, false, &count);
+        if (!s)
+            s = one_block(r, count, mistakes);
     }
     return s;
 }
@@ -347,6 +370,10 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = keep_bias(&r);
     if (!s && in->start && p->variant == VOTED)
         s = mcr_votes_read(&r.votes, in->start, &r.o);
+    bool found;
+    mcr_resume_name(in->ctx, "perceptron", r.o.part);
+    if (!s)
+        s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)
         s = all_passes(&r);
     if (!s)

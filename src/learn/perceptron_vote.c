@@ -21,10 +21,8 @@ static const char bias_name[] = "vote.bias";
 
 /* ---- while training ---------------------------------------------------------------------------*/
 
-mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down, double size,
-                         double at)
+static mcr_status reserve(mcr_votes *v, int64_t need)
 {
-    int64_t need = v->count + 1;
     mcr_status s = mcr_reserve(v->ctx, &v->object, &v->capacity[0], need, sizeof *v->object);
     if (!s)
         s = mcr_reserve(v->ctx, &v->up, &v->capacity[1], need, sizeof *v->up);
@@ -34,6 +32,13 @@ mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down,
         s = mcr_reserve(v->ctx, &v->size, &v->capacity[3], need, sizeof *v->size);
     if (!s)
         s = mcr_reserve(v->ctx, &v->at, &v->capacity[4], need, sizeof *v->at);
+    return s;
+}
+
+mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down, double size,
+                         double at)
+{
+    mcr_status s = reserve(v, v->count + 1);
     if (s)
         return s;
     v->object[v->count] = object;
@@ -42,6 +47,30 @@ mcr_status mcr_votes_add(mcr_votes *v, int64_t object, int32_t up, int32_t down,
     v->size[v->count] = size;
     v->at[v->count++] = at;
     return MCR_OK;
+}
+
+mcr_status mcr_votes_walk(mcr_votes *v, const mcr_online *o, mcr_walk *w)
+{
+    int64_t count = v->count;
+    MCR_WALK(w, count);
+    mcr_status s = w->status;
+    if (!s && w->reads)
+        s = count < 0 || (size_t)count > (size_t)(w->end - w->at) / sizeof *v->size
+                ? mcr_walk_refuse(w)
+                : reserve(v, count);
+    if (s)
+        return s;
+    mcr_walk_bytes(w, v->object, sizeof *v->object * (size_t)count);
+    mcr_walk_bytes(w, v->up, sizeof *v->up * (size_t)count);
+    mcr_walk_bytes(w, v->down, sizeof *v->down * (size_t)count);
+    mcr_walk_bytes(w, v->size, sizeof *v->size * (size_t)count);
+    mcr_walk_bytes(w, v->at, sizeof *v->at * (size_t)count);
+    v->count = count;
+    for (int64_t i = 0; i < count && w->reads && !w->status; i++)
+        if (v->object[i] < 0 || v->object[i] >= o->n || v->up[i] < 0 || v->up[i] >= o->outputs ||
+            v->down[i] < -1 || v->down[i] >= o->outputs)
+            return mcr_walk_refuse(w);
+    return w->status;
 }
 
 void mcr_votes_close(mcr_votes *v)

@@ -103,6 +103,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         return st;
     set_problem(&s, o, in);
     s.qp.rough = in->gram != NULL;
+    s.qp.part = "svr";
     if (!(st = mcr_learning_gram(&gram, in)) && !(st = mcr_svm_solve(&s, gram, NULL)) &&
         !(st = mcr_svm_finish(out, in, &s, s.b, n, s.bias))) {
         (*out)->task = MCR_REGRESS;

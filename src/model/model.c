@@ -12,6 +12,7 @@
 
 #include "base/number.h"
 #include "base/params.h"
+#include "base/resume.h"
 #include "base/stream.h"
 #include "base/team.h"
 #include "learn/form.h"
@@ -483,6 +484,30 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     return s;
 }
 
+/* Begins, or goes on, with the checkpoint of this training. options: as text. */
+static mcr_status open_checkpoint(const mcr_learner_type *type, const mcr_learning *in,
+                                  const char *options)
+{
+    mcr_text text;
+    uint32_t sum = 0;
+    if (!mcr_resume_wanted(in->ctx))
+        return MCR_OK;
+    if (type->no_checkpoint)
+        return mcr_fail(in->ctx, MCR_BAD_CALL, "%s keeps no checkpoint: %s", type->name,
+                        type->no_checkpoint);
+    mcr_text_init(&text, in->ctx);
+    mcr_text_format(&text, "%s|%s|%s|%llu|%lld", type->name, options, mcr_kernel_text(in->kernel),
+                    (unsigned long long)mcr_seed(in->ctx), (long long)in->first);
+    if (in->start)
+        mcr_text_format(&text, "|%lld %.17g %.17g", (long long)in->start->basis,
+                        in->start->objective, in->start->offset[0]);
+    mcr_status s = text.status ? text.status : mcr_data_sum(in->data, &sum);
+    if (!s)
+        s = mcr_resume_open(in->ctx, mcr_checksum_more(sum, text.bytes, (size_t)text.length));
+    mcr_text_free(&text);
+    return s;
+}
+
 mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_learning *with, bool unscored)
 {
@@ -507,7 +532,10 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     in.params = options->params;
     in.kernel = chosen;
     if (!s)
+        s = open_checkpoint(options->type, &in, text.bytes);
+    if (!s)
         s = learn_in_time(m, options, &in, unscored);
+    mcr_resume_close(ctx);
     if (!s) {
         m->report.seconds = mcr_now() - began;
         *out = m;

@@ -369,16 +369,29 @@ static void fill_empty(state *t)
     }
 }
 
+/* The stage begins, unless the state that was read is within it. */
+static void begin_stage(state *t, int stage)
+{
+    if (!t->at.goes_on) {
+        t->at.stage = stage;
+        t->at.last = t->steps;
+        t->at.before = INFINITY;
+    }
+    t->at.goes_on = false;
+}
+
 /* Lloyd's steps until no object moves, or they help no more than a tenth of one move that counts:
  * of very many objects a few move for hundreds of steps. (Of kernels that are not positive
  * semidefinite they may go round in circles.) */
 static mcr_status lloyd(state *t)
 {
-    int64_t moves = 1, last = t->steps;
-    double before = INFINITY;
+    int64_t moves = 1;
     mcr_status s = MCR_OK;
+    begin_stage(t, MCR_CLUSTER_LLOYD);
     while (moves > 0 && !s) {
-        s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, nearest_chunk, t);
+        s = mcr_cluster_offer(t);
+        if (!s)
+            s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, nearest_chunk, t);
         if (s)
             return s;
         fill_empty(t);
@@ -389,13 +402,13 @@ static mcr_status lloyd(state *t)
         s = move(t, t->row, moves);
         sum_clusters(t);
         t->steps++;
-        if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
+        if (t->p->most_steps && t->steps - t->at.last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         double now = objective(t);
         if (t->stop || is_over(t, now, NAN) ||
-            !(before - now > 0.1 * t->p->tolerance * scale(t, now)))
+            !(t->at.before - now > 0.1 * t->p->tolerance * scale(t, now)))
             return s;
-        before = now;
+        t->at.before = now;
     }
     return s;
 }
@@ -435,15 +448,18 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
 /* Hartigan's steps: sweeps over the objects in their order, until a whole one brings nothing. */
 static mcr_status hartigan(state *t)
 {
-    int64_t moves = 1, last = t->steps;
+    int64_t moves = 1;
     mcr_status s = MCR_OK;
+    begin_stage(t, MCR_CLUSTER_HARTIGAN);
     while (moves > 0 && !s && !t->stop) {
+        if ((s = mcr_cluster_offer(t)))
+            break;
         double at = objective(t), gains = 0, least = 0.5 * t->p->tolerance * scale(t, at);
         moves = 0;
         s = sweep(t, least, &moves, &gains);
         sum_clusters(t);
         t->steps++;
-        if (t->p->most_steps && t->steps - last >= t->p->most_steps && moves > 0)
+        if (t->p->most_steps && t->steps - t->at.last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         else if (moves > 0)
             (void)is_over(t, at - gains, gains / scale(t, at));
@@ -475,15 +491,18 @@ static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
 {
     mcr_status s = MCR_OK;
-    if (start == 0 && t->p->begin)
+    bool goes_on = t->at.goes_on;
+    int again = goes_on ? t->at.again : 0;
+    if (!goes_on && start == 0 && t->p->begin)
         memcpy(t->next, t->p->begin, sizeof *t->next * (size_t)t->n);
-    else
+    else if (!goes_on)
         s = seed(t, start);
-    if (!s)
+    if (!s && !goes_on)
         s = place_all(t);
-    if (!s)
+    if (!s && !(goes_on && t->at.stage == MCR_CLUSTER_HARTIGAN))
         s = lloyd(t);
-    for (int again = 0; again < 3 && !s; again++) {
+    for (; again < 3 && !s; again++) {
+        t->at.again = again;
         if (!t->stop)
             s = hartigan(t);
         if (!s)
@@ -560,19 +579,23 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
     state t;
     mcr *ctx = mcr_gram_context(gram);
     size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
-    *out = (mcr_clusters){.of = mcr_alloc(ctx, n, sizeof *out->of),
-                          .weight = mcr_alloc(ctx, k, sizeof *out->weight),
-                          .square = mcr_alloc(ctx, k, sizeof *out->square),
-                          .count = mcr_alloc(ctx, k, sizeof *out->count),
+    *out = (mcr_clusters){.of = mcr_alloc_zero(ctx, n, sizeof *out->of),
+                          .weight = mcr_alloc_zero(ctx, k, sizeof *out->weight),
+                          .square = mcr_alloc_zero(ctx, k, sizeof *out->square),
+                          .count = mcr_alloc_zero(ctx, k, sizeof *out->count),
                           .objective = INFINITY};
     mcr_status s = open_state(&t, gram, p);
     if (!s && t.wide > 0)
-        out->centre = mcr_alloc(ctx, (size_t)t.wide, k * sizeof *out->centre);
+        out->centre = mcr_alloc_zero(ctx, (size_t)t.wide, k * sizeof *out->centre);
     if (!s &&
         (!out->of || !out->weight || !out->square || !out->count || (t.wide > 0 && !out->centre)))
         s = MCR_NO_MEMORY;
-    for (int64_t start = 0; start < p->starts && !s; start++) {
+    t.best = out;
+    if (!s)
+        s = mcr_cluster_go_on(&t);
+    for (int64_t start = t.at.start; start < p->starts && !s; start++) {
         double at = NAN, gain = NAN;
+        t.at.start = start;
         mcr_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
         if (s == MCR_STOPPED && start > 0) { /* the best of the starts before is kept */

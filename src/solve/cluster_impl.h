@@ -5,10 +5,12 @@
 #ifndef MCR_SOLVE_CLUSTER_IMPL_H
 #define MCR_SOLVE_CLUSTER_IMPL_H
 
+#include "base/resume.h"
 #include "gram/factor.h"
 #include "solve/cluster.h"
 
 enum { FEW_CANDIDATES = 8, MCR_CLUSTER_BLOCK = 1024 };
+enum { MCR_CLUSTER_SEEDS, MCR_CLUSTER_LLOYD, MCR_CLUSTER_HARTIGAN }; /* stages of a start */
 
 typedef struct mcr_cluster_state {
     mcr *ctx;
@@ -33,12 +35,30 @@ typedef struct mcr_cluster_state {
     double began;
     bool uncut; /* moves go on although time is over */
     mcr_stop stop;
+    /* Where it is, for a checkpoint. */
+    struct {
+        int64_t start; /* number */
+        int stage;     /* MCR_CLUSTER_SEEDS ... */
+        int again;     /* so often Hartigan's steps have begun */
+        int64_t last;  /* steps when this stage began */
+        double before; /* the objective a step ago */
+        bool goes_on;  /* the state was read, and has not been taken up yet */
+    } at;
+    mcr_clusters *best; /* of the starts before */
+    char part[MCR_PART_NAME];
     /* From features. */
     const mcr_factor *sparse; /* NULL: dense */
     double *sum;              /* features x k: sums of w_j phi(x_j) */
     double *phi;  /* space for the features of one object, or of those of a block if dense */
     int64_t held; /* the first object of the block that phi holds; -1: none */
 } mcr_cluster_state;
+
+/* ---- checkpoints (cluster_resume.c) -----------------------------------------------------------*/
+
+/* Between two steps of a start. */
+mcr_status mcr_cluster_offer(mcr_cluster_state *t);
+/* Takes up the state that an earlier run has left, if there is one. */
+mcr_status mcr_cluster_go_on(mcr_cluster_state *t);
 
 /* ---- from features (cluster_features.c) -------------------------------------------------------*/
 

@@ -15,6 +15,7 @@ typedef struct state {
     double *x, *r, *z, *p, *ap; /* n x k: solution, residual, M r, direction, A p */
     /* Of each column: r'z, length of the step, norm of r, and when that is small enough. */
     double *square, *length, *norm, *enough;
+    int64_t done, *steps;
 } state;
 
 static void dots(const state *t, const double *a, const double *b, double *sum)
@@ -81,22 +82,43 @@ static mcr_status step(state *t, bool *moved)
     return MCR_OK;
 }
 
-static mcr_status iterate(state *t, double *norm, int64_t *steps)
+/* Between two steps; z, A p and lengths are made in each. */
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    state *t = self;
+    size_t all = (size_t)(t->n * t->k), columns = (size_t)t->k;
+    mcr_walk_same(w, t->n);
+    mcr_walk_same(w, t->k);
+    mcr_walk_bytes(w, t->x, sizeof *t->x * all);
+    mcr_walk_bytes(w, t->r, sizeof *t->r * all);
+    mcr_walk_bytes(w, t->p, sizeof *t->p * all);
+    mcr_walk_bytes(w, t->square, sizeof *t->square * columns);
+    mcr_walk_bytes(w, t->enough, sizeof *t->enough * columns);
+    MCR_WALK(w, t->done);
+    MCR_WALK(w, *t->steps);
+    return w->status || !t->c->walk ? w->status : t->c->walk(t->c->self, w);
+}
+
+static mcr_status iterate(state *t, double *norm)
 {
     const mcr_conjugate *c = t->c;
-    bool done = is_done(t, norm), moved = true;
+    bool done = is_done(t, norm), moved = true, found = false;
     mcr_status s = MCR_OK;
     for (int64_t o = 0; o < t->k && c->relative; o++)
         t->enough[o] *= t->norm[o];
-    if (c->relative)
+    if (c->part)
+        s = mcr_resume_find(c->ctx, c->part, walk, t, &found);
+    if (!s && (c->relative || found))
         done = is_done(t, norm);
-    for (int64_t i = 0; i < c->most && !done && !s; i++) {
+    for (; t->done < c->most && !done && !s; t->done++) {
+        if (c->part && (s = mcr_resume_offer(c->ctx, c->part, walk, t)))
+            break;
         s = turn(t);
         if (!s)
             s = step(t, &moved);
         if (s || !moved)
             break;
-        ++*steps;
+        ++*t->steps;
         if (c->stepped)
             c->stepped(c->self, t->length[0]);
         bool over = false;
@@ -111,7 +133,7 @@ static mcr_status iterate(state *t, double *norm, int64_t *steps)
 mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *x, double *norm,
                                int64_t *steps)
 {
-    state t = {.c = c, .n = c->size, .k = c->columns > 1 ? c->columns : 1, .x = x};
+    state t = {.c = c, .n = c->size, .k = c->columns > 1 ? c->columns : 1, .x = x, .steps = steps};
     mcr_team *team = mcr_team_of_rows(c->ctx);
     if (team && team->conjugate && t.k == 1)
         return team->conjugate(team, c, b, x, norm, steps);
@@ -131,7 +153,7 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
         t.enough[o] = c->enough;
     memset(x, 0, sizeof *x * (size_t)all);
     memcpy(t.r, b, sizeof *b * (size_t)all);
-    mcr_status s = iterate(&t, norm, steps);
+    mcr_status s = iterate(&t, norm);
     mcr_free(c->ctx, buffer);
     return s;
 }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/context.h"
+#include "base/resume.h"
 
 typedef struct mcr_conjugate {
     mcr *ctx;
@@ -26,6 +26,10 @@ typedef struct mcr_conjugate {
     double enough; /* a column is done when the norm of its residual is at most that, */
     bool relative; /* or at most that share of the norm of b */
     int64_t most;  /* steps */
+    /* Of a checkpoint (base/resume.h): the part that has the state between two steps, to which
+     * `walk` adds the caller's own; NULL: nothing is kept. */
+    const char *part;
+    mcr_walk_state *walk;
 } mcr_conjugate;
 
 /* Solves A x = b from x = 0. *norm: of the residual as the recursion has it; *steps are added to. A

@@ -17,6 +17,7 @@
 
 #include "base/context.h"
 #include "base/random.h"
+#include "base/resume.h"
 #include "solve/linear.h"
 
 enum { MOST_SWEEPS = 100000 }; /* slower than that is stuck */
@@ -33,6 +34,10 @@ typedef struct state {
     double high, low, old_high, old_low; /* of the slopes in a sweep, and for leaving */
     uint64_t sweep;
     double began;
+    double goal; /* of this round */
+    int round;
+    bool goes_on; /* the state was read, and has not been taken up yet */
+    char part[MCR_PART_NAME];
 } state;
 
 static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, double *b, double *w,
@@ -130,26 +135,54 @@ static void sweep(state *t)
     t->result->steps++;
 }
 
-/* Sweeps until all slopes are within `goal`, those of coefficients that were left out only if
- * `all`; *over: a limit was reached. */
-static void descend(state *t, double goal, bool all, bool *over)
+/* Between two sweeps, for a checkpoint. */
+static mcr_status walk(void *self, mcr_walk *w)
 {
-    t->old_high = INFINITY; /* the slopes may have moved with the bias */
-    t->old_low = -INFINITY;
-    while (t->sweep < MOST_SWEEPS) {
+    state *t = self;
+    size_t n = (size_t)t->p->n;
+    mcr_walk_same(w, t->p->n);
+    mcr_walk_same(w, t->rows->p);
+    mcr_walk_bytes(w, t->b, sizeof *t->b * n);
+    mcr_walk_bytes(w, t->w, sizeof *t->w * (size_t)t->rows->p);
+    mcr_walk_bytes(w, t->order, sizeof *t->order * n);
+    double *number[] = {&t->bias, &t->sum, &t->old_high, &t->old_low, &t->goal};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        MCR_WALK(w, *number[i]);
+    MCR_WALK(w, t->active);
+    MCR_WALK(w, t->sweep);
+    MCR_WALK(w, t->round);
+    MCR_WALK(w, *t->result);
+    bool sound = t->active >= 0 && t->active <= t->movable;
+    for (int64_t k = 0; k < t->movable && sound; k++)
+        sound = t->order[k] >= 0 && t->order[k] < t->p->n;
+    return w->status || sound ? w->status : mcr_walk_refuse(w);
+}
+
+/* Sweeps until all slopes are within the goal, those of coefficients that were left out only if
+ * `all`; *over: a limit was reached. */
+static mcr_status descend(state *t, bool all, bool *over)
+{
+    mcr_status s = MCR_OK;
+    if (!t->goes_on) {
+        t->old_high = INFINITY; /* the slopes may have moved with the bias */
+        t->old_low = -INFINITY;
+    }
+    t->goes_on = false;
+    while (t->sweep < MOST_SWEEPS && !(s = mcr_resume_offer(t->ctx, t->part, walk, t))) {
         sweep(t);
         double spread = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
         if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, spread, t->result)))
-            return;
-        if (spread <= goal) {
+            break;
+        if (spread <= t->goal) {
             if (t->active == t->movable || !all)
-                return;
+                break;
             all_active(t);
             continue;
         }
         t->old_high = t->high > 0 ? t->high : INFINITY;
         t->old_low = t->low < 0 ? t->low : -INFINITY;
     }
+    return s;
 }
 
 static mcr_status finish(state *t, double *g)
@@ -172,10 +205,15 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
     mcr_status s = open_state(&t, d, p, b, w, result);
     if (!s)
         all_active(&t);
-    double goal = p->no_sum ? 0.5 * p->tolerance : fmax(0.5 * p->tolerance, 0.3);
-    for (int round = 0; round < ROUNDS && t.sweep < MOST_SWEEPS && !s; round++) {
-        bool last = goal <= 0.5 * p->tolerance;
-        descend(&t, goal, last, &over);
+    t.goal = p->no_sum ? 0.5 * p->tolerance : fmax(0.5 * p->tolerance, 0.3);
+    if (p->part)
+        mcr_resume_name(t.ctx, p->part, t.part);
+    if (!s)
+        s = mcr_resume_find(t.ctx, t.part, walk, &t, &t.goes_on);
+    for (; t.round < ROUNDS && t.sweep < MOST_SWEEPS && !s; t.round++) {
+        bool last = t.goal <= 0.5 * p->tolerance;
+        if ((s = descend(&t, last, &over)))
+            break;
         double off = t.rho * t.sum;
         t.bias += off;
         if (over || (last && fabs(off) <= 0.5 * p->tolerance)) {
@@ -183,9 +221,9 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
             evaluated = true;
             if (over || s || result->violation <= p->tolerance)
                 break;
-            goal *= 0.25;
+            t.goal *= 0.25;
         } else {
-            goal = fmax(0.5 * p->tolerance, fmin(0.3 * goal, fabs(off)));
+            t.goal = fmax(0.5 * p->tolerance, fmin(0.3 * t.goal, fabs(off)));
             evaluated = false;
         }
     }

@@ -44,6 +44,10 @@ typedef struct state {
     bool rough;          /* passes of conjugate gradients take floats */
     double began;
     mcr_falkon_result *r;
+    int64_t steps, in_vain; /* of the last step: of conjugate gradients; without much gain */
+    bool renewed;           /* the preconditioner is that of f = D renewal */
+    double *renewal;        /* size; NULL: no checkpoint is kept */
+    char part[MCR_PART_NAME], steps_part[MCR_PART_NAME];
 } state;
 
 static double dot(int64_t n, const double *x, const double *y)
@@ -368,11 +372,21 @@ static mcr_status find_length(state *t, double *length)
     return s;
 }
 
-/* Floats are good for a few steps, or for none where mu is small against their rounding. */
-static mcr_status find_step(state *t, int64_t *steps)
+static mcr_status walk_steps(void *self, mcr_walk *w)
+{
+    state *t = self;
+    mcr_walk_same(w, t->r->steps);
+    MCR_WALK(w, t->r->passes);
+    return w->status;
+}
+
+/* Floats are good for a few steps, or for none where mu is small against their rounding. For a
+ * checkpoint the state is kept within the steps of conjugate gradients if these are all that is
+ * long and the loop is our own; else where such steps end, which is soon then. */
+static mcr_status find_step(state *t)
 {
     enum { MOST = 500, MOST_ROUGH = 8, MOST_KEPT = 25 };
-    int64_t most = mcr_resume_wanted(t->ctx) ? MOST_KEPT : MOST; /* each step is kept */
+    int64_t most = mcr_resume_keeps(t->ctx) && mcr_team_of_rows(t->ctx) ? MOST_KEPT : MOST;
     double target = sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
     double share = t->rough ? 1e-2 : t->p->quadratic ? 0 : 0.05, norm;
     mcr_conjugate c = {.ctx = t->ctx,
@@ -383,7 +397,9 @@ static mcr_status find_step(state *t, int64_t *steps)
                        .over = over,
                        .self = t,
                        .enough = fmax(0.7 * target, share * t->r->gradient),
-                       .most = t->rough ? MOST_ROUGH : most};
+                       .most = t->rough ? MOST_ROUGH : most,
+                       .part = t->p->quadratic ? t->steps_part : NULL,
+                       .walk = walk_steps};
     double *minus = mcr_alloc(t->ctx, (size_t)t->size, sizeof *minus);
     if (!minus)
         return MCR_NO_MEMORY;
@@ -391,8 +407,8 @@ static mcr_status find_step(state *t, int64_t *steps)
         minus[k] = -t->g[k];
     if (t->df)
         memset(t->df, 0, sizeof *t->df * (size_t)(t->n * t->columns));
-    *steps = 0;
-    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, &norm, steps);
+    t->steps = 0;
+    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, &norm, &t->steps);
     mcr_free(t->ctx, minus);
     return s;
 }
@@ -403,6 +419,9 @@ static mcr_status renew(state *t)
     for (int64_t i = 0; i < t->samples; i++)
         memcpy(t->sf + i * t->columns, t->f + t->row[i] * t->columns,
                sizeof *t->sf * (size_t)t->columns);
+    if (t->renewal)
+        memcpy(t->renewal, t->w, sizeof *t->w * (size_t)t->size);
+    t->renewed = true;
     return factorise(t, t->sf);
 }
 
@@ -416,14 +435,14 @@ static mcr_status take_back(state *t, double length)
 }
 
 /* One step of Newton's method, and where it leads. */
-static mcr_status advance(state *t, int64_t *steps)
+static mcr_status advance(state *t)
 {
     enum { SLOW = 8 };
     double length = 1, objective = t->r->objective, gradient = t->r->gradient;
     bool rough = t->rough;
-    mcr_status s = !t->p->quadratic && *steps > SLOW ? renew(t) : MCR_OK;
+    mcr_status s = !t->p->quadratic && t->steps > SLOW ? renew(t) : MCR_OK;
     if (!s)
-        s = find_step(t, steps);
+        s = find_step(t);
     if (!s && !t->p->quadratic)
         s = find_length(t, &length);
     for (int64_t k = 0; k < t->size && !s; k++)
@@ -437,44 +456,69 @@ static mcr_status advance(state *t, int64_t *steps)
     return s;
 }
 
-/* What the problem is, for its checkpoint. */
-static void describe(const state *t, char text[160])
+/* ---- checkpoints ------------------------------------------------------------------------------*/
+
+/* Between two steps. f and the gradient follow from w. */
+static mcr_status walk(void *self, mcr_walk *w)
 {
-    snprintf(text, 160, "%s: %lld objects, %lld landmarks, mu %.17g, seed %llu", t->p->phase,
-             (long long)t->all, (long long)t->width, t->p->mu,
-             (unsigned long long)mcr_seed(t->ctx));
+    state *t = self;
+    mcr_walk_same(w, t->all);
+    mcr_walk_same(w, t->size);
+    mcr_walk_bytes(w, t->w, sizeof *t->w * (size_t)t->size);
+    MCR_WALK(w, t->renewed);
+    if (t->renewed)
+        mcr_walk_bytes(w, t->renewal, sizeof *t->renewal * (size_t)t->size);
+    MCR_WALK(w, t->rough);
+    MCR_WALK(w, t->steps);
+    MCR_WALK(w, t->in_vain);
+    MCR_WALK(w, t->r->steps);
+    MCR_WALK(w, t->r->passes);
+    return w->status;
 }
 
-/* Begins where an earlier run has ended, if there was one. */
-static mcr_status resume(state *t)
+/* The preconditioner as it was. */
+static mcr_status renew_again(state *t)
 {
-    char text[160];
-    bool found;
-    describe(t, text);
     double *w = mcr_alloc(t->ctx, (size_t)t->size, sizeof *w);
-    mcr_status s = w ? mcr_resume_load(t->ctx, text, w, t->size, &found) : MCR_NO_MEMORY;
-    if (!s && found)
-        memcpy(t->w, w, sizeof *w * (size_t)t->size);
+    size_t bytes = sizeof *w * (size_t)t->size;
+    if (!w)
+        return MCR_NO_MEMORY;
+    memcpy(w, t->w, bytes);
+    memcpy(t->w, t->renewal, bytes);
+    mcr_status s = evaluate(t);
+    if (!s)
+        s = renew(t);
+    memcpy(t->w, w, bytes);
     mcr_free(t->ctx, w);
     return s;
 }
 
-static mcr_status keep(state *t)
+/* Begins where an earlier run has ended, if there was one; else with the sample's solution. */
+static mcr_status begin(state *t)
 {
-    char text[160];
-    describe(t, text);
-    return mcr_resume_save(t->ctx, text, t->w, t->size);
+    bool found = false;
+    if (mcr_resume_keeps(t->ctx) &&
+        !(t->renewal = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->renewal)))
+        return MCR_NO_MEMORY;
+    mcr_resume_name(t->ctx, "newton", t->part);
+    mcr_resume_name(t->ctx, "conjugate", t->steps_part);
+    mcr_status s = mcr_resume_find(t->ctx, t->part, walk, t, &found);
+    int64_t passes = t->r->passes;
+    if (!s && t->renewed)
+        s = renew_again(t);
+    if (!s)
+        s = evaluate(t);
+    if (found)
+        t->r->passes = passes;
+    return s;
 }
 
 static mcr_status iterate(state *t)
 {
     enum { PATIENCE = 3 };
-    int64_t steps = 0, in_vain = 0;
     mcr_falkon_result *r = t->r;
     bool ended = false;
-    mcr_status s = mcr_resume_wanted(t->ctx) ? resume(t) : MCR_OK;
-    if (!s)
-        s = evaluate(t);
+    mcr_status s = begin(t);
     while (!s && !(r->gap <= t->p->gap * fabs(r->objective))) {
         s = is_over(t, &ended);
         if (s || ended)
@@ -484,15 +528,16 @@ static mcr_status iterate(state *t)
             r->stop = MCR_STOP_STEPS;
             break;
         }
-        if (in_vain == PATIENCE) {
+        if (t->in_vain == PATIENCE) {
             r->stop = MCR_STOP_STUCK;
             break;
         }
         bool rough = t->rough;
-        s = advance(t, &steps);
-        if (!s && mcr_resume_wanted(t->ctx))
-            s = keep(t);
-        in_vain = !rough && r->gradient > 0.5 * before ? in_vain + 1 : 0;
+        s = advance(t);
+        t->in_vain = !rough && r->gradient > 0.5 * before ? t->in_vain + 1 : 0;
+        mcr_resume_drop(t->ctx, t->steps_part);
+        if (!s)
+            s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
     return s;
 }
@@ -513,7 +558,7 @@ static mcr_status open_state(state *t)
 
 static void close_state(state *t)
 {
-    void *list[] = {t->g, t->step, t->df, t->dp, t->row, t->share, t->h, t->sf, t->sg};
+    void *list[] = {t->renewal, t->g, t->step, t->df, t->dp, t->row, t->share, t->h, t->sf, t->sg};
     mcr_gram_close(t->sample);
     mcr_free(t->ctx, t->dense);
     mcr_budget_give(t->ctx, t->taken);

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/context.h"
+#include "base/resume.h"
 #include "gram/factor.h"
 #include "gram/stored.h"
 #include "linalg/system.h"
@@ -49,7 +49,17 @@ typedef struct state {
     double began;
     double product; /* seconds of the last one */
     mcr_smooth_result *result;
+    /* Where it is, for a checkpoint. */
+    int stage;
+    int64_t round, round_steps; /* of the last stage: number, and steps when it began */
+    bool goes_on;               /* the state was read, and has not been taken up yet */
+    double *a, *at;             /* coefficients and f of that */
+    char part[MCR_PART_NAME];
 } state;
+
+/* With a low rank that was found at once; with patience for a few products; with a low rank after
+ * those; with G. */
+enum { AT_LOW, AT_PATIENT, AT_LATER_LOW, AT_ROUNDS };
 
 /* u = L' v and y = L u. */
 static mcr_status project(const state *t, const double *v, double *u)
@@ -347,6 +357,13 @@ static mcr_status use_factor(state *t, mcr_gram *factor)
  * near enough to those of G. */
 static const double rounding = 1e-12, near = 1e-2;
 
+/* The factor of a G that is in memory. */
+static mcr_status find_low(state *t)
+{
+    enum { PART = 4 }; /* columns are worth it up to such a part of n */
+    return mcr_gram_low_rank(&t->low, t->kept, rounding, mcr_gram_rows(t->gram) / PART);
+}
+
 /* The factor before anything else is computed, where few columns do: these cost less than a few
  * products with G. */
 static mcr_status look_for_factor(state *t)
@@ -426,18 +443,58 @@ static mcr_status look_or_return(state *t, double share, double *a, double *f)
     return s;
 }
 
-static mcr_status iterate(state *t, double *a, double *f)
+/* Between two steps: those are the numbers; Grams and factors are made again. */
+static mcr_status walk(void *self, mcr_walk *w)
 {
-    double share = 0;
+    state *t = self;
+    size_t bytes = sizeof(double) * (size_t)t->count;
+    bool has[] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept};
+    mcr_walk_same(w, t->count);
+    MCR_WALK(w, has);
+    MCR_WALK(w, t->stage);
+    MCR_WALK(w, t->round);
+    MCR_WALK(w, t->round_steps);
+    MCR_WALK(w, t->patience);
+    MCR_WALK(w, t->known);
+    MCR_WALK(w, t->loss);
+    MCR_WALK(w, *t->result);
+    mcr_walk_bytes(w, t->a, bytes);
+    mcr_walk_bytes(w, t->at, bytes);
+    mcr_walk_bytes(w, t->rest.v, bytes);
+    mcr_walk_bytes(w, t->rest.gv, bytes);
+    if (w->status || !w->reads)
+        return w->status;
+    mcr_status s = has[3] ? keep(t) : MCR_OK;
+    if (!s && has[0] && !t->low)
+        s = find_low(t);
+    if (!s && has[0] && !t->low)
+        return mcr_walk_refuse(w);
+    if (!s && has[0])
+        s = use_factor(t, t->low);
+    if (!has[2])
+        mcr_system_close(&t->inner);
+    t->use_low = has[1];
+    return s;
+}
+
+static mcr_status begin(state *t, double *a, double *f)
+{
     mcr_status s = MCR_OK;
     if (largest(t, a) > 0)
         s = multiply(t, a, f);
     else
         memset(f, 0, sizeof *f * (size_t)t->count);
-    if (!s)
-        s = look(t, a, f);
+    return s ? s : look(t, a, f);
+}
+
+static mcr_status iterate(state *t, double *a, double *f)
+{
+    double share = 0;
+    bool begins = !t->goes_on;
+    t->goes_on = false;
+    mcr_status s = begins ? begin(t, a, f) : MCR_OK;
     bool known = !s;
-    if (!s)
+    if (!s && begins)
         s = settle(t, a, f);
     while (!s && !is_optimal(t) && !is_tired(t) && !is_over(t)) {
         if (t->p->most_steps > 0 && t->result->steps >= t->p->most_steps) {
@@ -449,7 +506,9 @@ static mcr_status iterate(state *t, double *a, double *f)
             break;
         }
         double before = t->result->rest;
-        s = find_step(t, f);
+        s = mcr_resume_offer(t->ctx, t->part, walk, t);
+        if (!s)
+            s = find_step(t, f);
         if (s)
             break;
         if (!advance(t, a, f, &share)) {
@@ -477,15 +536,14 @@ static mcr_status iterate(state *t, double *a, double *f)
 /* As far as it gets with a low rank in place of G. */
 static mcr_status approach(state *t, double *a, double *f)
 {
-    enum { PART = 4 }; /* columns are worth it up to such a part of n */
-    t->patience = 0;
-    mcr_status s = t->low ? MCR_OK
-                          : mcr_gram_low_rank(&t->low, t->kept, rounding,
-                                              mcr_gram_rows(t->gram) / PART);
+    mcr_status s = MCR_OK;
+    if (!t->goes_on) {
+        t->patience = 0;
+        s = t->low ? MCR_OK : find_low(t);
+        if (!s && t->low)
+            s = use_factor(t, t->low);
+    }
     if (s || !t->low)
-        return s;
-    s = use_factor(t, t->low);
-    if (s)
         return s;
     s = iterate(t, a, f);
     t->use_low = false;
@@ -531,30 +589,56 @@ static mcr_status refresh(state *t, const double *a, double *f)
     return MCR_OK;
 }
 
+/* As far as it gets before products with G are all that is left. */
+static mcr_status come_near(state *t, double *a, double *f)
+{
+    enum { PATIENCE = 60 };
+    mcr_status s = MCR_OK;
+    bool later = t->goes_on && t->stage == AT_LATER_LOW;
+    if (t->low && !later) {
+        t->stage = AT_LOW;
+        s = approach(t, a, f);
+        return s || t->inner.a ? s : keep(t);
+    }
+    if (!t->kept)
+        return MCR_OK;
+    if (!later) {
+        t->stage = AT_PATIENT;
+        t->patience = PATIENCE;
+        s = iterate(t, a, f);
+    }
+    if (later || (!s && !is_optimal(t) && t->result->stop == MCR_STOP_OPTIMAL)) {
+        t->stage = AT_LATER_LOW;
+        s = approach(t, a, f);
+    }
+    t->patience = 0;
+    return s;
+}
+
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, double *f,
                             mcr_smooth_result *result)
 {
-    enum { AGAIN = 3, PATIENCE = 60 };
+    enum { AGAIN = 3 };
     state t;
     bool fresh = false; /* f is from scratch */
     mcr_status s = open_state(&t, gram, p, result);
-    if (!s && t.low) {
-        s = approach(&t, a, f);
-        if (!s && !t.inner.a)
-            s = keep(&t);
-    } else if (!s && t.kept) {
-        t.patience = PATIENCE;
-        s = iterate(&t, a, f);
-        if (!s && !is_optimal(&t) && result->stop == MCR_STOP_OPTIMAL)
-            s = approach(&t, a, f);
-        t.patience = 0;
-    }
+    t.a = a;
+    t.at = f;
+    mcr_resume_name(t.ctx, "newton", t.part);
+    if (!s)
+        s = mcr_resume_find(t.ctx, t.part, walk, &t, &t.goes_on);
+    if (!s && !(t.goes_on && t.stage == AT_ROUNDS))
+        s = come_near(&t, a, f);
+    if (!t.goes_on)
+        t.round = 0;
+    t.stage = AT_ROUNDS;
     /* f is updated along the way; each round begins with a fresh one. */
-    for (int round = 0; round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; round++) {
-        int64_t before = result->steps;
+    for (; t.round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; t.round++) {
+        if (!t.goes_on)
+            t.round_steps = result->steps;
         s = iterate(&t, a, f);
-        fresh = result->steps == before;
-        if (result->stop != MCR_STOP_OPTIMAL || result->steps == before)
+        fresh = result->steps == t.round_steps;
+        if (result->stop != MCR_STOP_OPTIMAL || result->steps == t.round_steps)
             break;
     }
     if (!s && (!t.known || (result->steps > 0 && !fresh)))

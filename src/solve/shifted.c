@@ -171,6 +171,7 @@ static mcr_status over(void *self, double norm, bool *yes)
 
 static mcr_status by_products(state *t)
 {
+    char kept[MCR_PART_NAME];
     mcr_conjugate c = {.ctx = t->ctx,
                        .size = t->n,
                        .columns = t->k,
@@ -179,10 +180,12 @@ static mcr_status by_products(state *t)
                        .self = t,
                        .enough = t->of->tol,
                        .relative = true,
-                       .most = 5000};
+                       .most = 5000,
+                       .part = kept};
     double norm;
     t->began = mcr_now();
     t->of->steps = 0;
+    mcr_resume_name(t->ctx, "conjugate", kept);
     return mcr_conjugate_solve(&c, t->b, t->x, &norm, &t->of->steps);
 }
 

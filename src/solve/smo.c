@@ -105,8 +105,7 @@ static mcr_status fill_whole(mcr_smo *s)
     return st;
 }
 
-/* What depends on float or double: block, cache, inner solver. */
-static mcr_status open_precision(mcr_smo *s, bool precise)
+mcr_status mcr_smo_open_precision(mcr_smo *s, bool precise)
 {
     close_precision(s);
     s->precise = precise;
@@ -361,9 +360,9 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
 {
     mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
     mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
-    double sum = 0, lowest = 0; /* changes of the objective so far */
-    double before = INFINITY;   /* the violation a round ago */
-    int fruitless = 0;
+    mcr_smo_trend *trend = &s->trend;
+    if (!trend->on) /* else they go on */
+        *trend = (mcr_smo_trend){.on = true, .before = INFINITY};
     *stop = MCR_STOP_OPTIMAL;
     while (!st) {
         double violation = mcr_smo_look(s), change;
@@ -373,7 +372,7 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
             st = mcr_smo_unshrink(s);
             continue;
         }
-        if ((*stop = look_at_limits(s, violation)))
+        if ((*stop = look_at_limits(s, violation)) || (st = mcr_smo_offer(s)))
             break;
         /* Floats cannot tell more; doubles go on. */
         double noise = s->trial || s->precise ? 0 : rounding(s, NULL);
@@ -381,8 +380,9 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
             break;
         /* The next round may be the last, where it need not do more than it is asked to and the one
          * before did about that. */
-        bool last = INNER_SHARE * violation <= 2 * goal(s) && violation < 3 * INNER_SHARE * before;
-        before = violation;
+        bool last = INNER_SHARE * violation <= 2 * goal(s) &&
+                    violation < 3 * INNER_SHARE * trend->before;
+        trend->before = violation;
         if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
             break;
         s->result->rounds++;
@@ -411,14 +411,15 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         double least = 0;
         if (steps == most)
             rounding(s, &least);
-        sum += change;
-        fruitless = sum < lowest - least ? 0 : fruitless + 1;
-        lowest = fmin(sum, lowest);
-        if ((changed == 0 && added == 0) || fruitless == FRUITLESS_ROUNDS) {
+        trend->sum += change;
+        trend->fruitless = trend->sum < trend->lowest - least ? 0 : trend->fruitless + 1;
+        trend->lowest = fmin(trend->sum, trend->lowest);
+        if ((changed == 0 && added == 0) || trend->fruitless == FRUITLESS_ROUNDS) {
             *stop = MCR_STOP_STUCK;
             break;
         }
     }
+    trend->on = false;
     mcr_free(s->ctx, was);
     return st;
 }
@@ -427,19 +428,22 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
  * limits. */
 static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
 {
-    double before = objective(s);
+    mcr_status st = MCR_OK;
+    if (!s->trend.on) /* else they go on */
+        s->trend = (mcr_smo_trend){.on = true, .before = objective(s)};
     *stop = MCR_STOP_OPTIMAL;
-    for (;;) {
+    while (!st && s->trend.on) {
         double violation = mcr_smo_look(s);
-        if (violation <= goal(s) || (*stop = look_at_limits(s, violation)))
-            return MCR_OK;
+        s->trend.on = violation > goal(s) && !(*stop = look_at_limits(s, violation));
+        if (!s->trend.on || (st = mcr_smo_offer(s)))
+            break;
         int64_t most = WHOLE_STEPS, left = s->p->most_steps - s->result->steps;
         if (s->p->most_steps && left < most)
             most = left;
         s->result->rounds++;
         int64_t steps = mcr_smo_solve_block(s, INNER_LEAST * s->p->tolerance, most);
-        if (s->row_status)
-            return s->row_status;
+        if ((st = s->row_status))
+            break;
         for (int64_t v = 0; v < s->n; v++) {
             double g = s->precise ? ((const double *)s->block.g)[v]
                                   : (double)((const float *)s->block.g)[v];
@@ -448,18 +452,19 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
         }
         if (steps < most) { /* at its end: what it says about itself a fresh gradient will settle */
             *stop = steps == 0 ? MCR_STOP_STUCK : MCR_STOP_OPTIMAL;
-            return MCR_OK;
+            break;
         }
         /* So many steps that their rounding may have carried the gradient away. */
-        mcr_status st = mcr_smo_fresh_gradient(s);
+        st = mcr_smo_fresh_gradient(s);
         double now = objective(s), noise;
         rounding(s, &noise);
-        if (!st && !(now < before - noise))
+        s->trend.on = now < s->trend.before - noise;
+        if (!st && !s->trend.on)
             *stop = MCR_STOP_STUCK;
-        if (st || *stop)
-            return st;
-        before = now;
+        s->trend.before = now;
     }
+    s->trend.on = false;
+    return st;
 }
 
 /* No comparison would notice what is not a number. */
@@ -580,6 +585,60 @@ static void give_result(mcr_smo *s, mcr_stop stop, double *g)
             (long long)found, mcr_now() - s->began);
 }
 
+/* Rounds, each followed by a look at the true gradient, until that satisfies the conditions. */
+static mcr_status solve(mcr_smo *s, mcr_stop *stop)
+{
+    mcr_status st = MCR_OK;
+    for (;; s->tries++) {
+        bool good = false;
+        if ((st = s->whole ? whole_rounds(s, stop) : rounds(s, stop)))
+            break;
+        if (s->trial) {
+            if ((st = verify_trial(s, &good)) || good || *stop || s->tries >= MOST_VERIFICATIONS) {
+                *stop = good ? MCR_STOP_OPTIMAL : *stop ? *stop : MCR_STOP_STUCK;
+                break;
+            }
+            continue;
+        }
+        bool too_rough = mcr_smo_is_rough(s, s->b, s->n);
+        if (!s->precise &&
+            (too_rough || *stop == MCR_STOP_STUCK || s->tries > MOST_VERIFICATIONS / 2))
+            st = mcr_smo_open_precision(s, true);
+        if (!st)
+            st = verify(s, &good);
+        if (!st && !good && *stop == MCR_STOP_STUCK && s->n <= INTERIOR_OBJECTS && !s->tried) {
+            s->tried = true;
+            st = try_interior(s, &good);
+            s->tries = 1;
+        }
+        if (good)
+            *stop = MCR_STOP_OPTIMAL;
+        if (st || good)
+            break;
+        if ((*stop && *stop != MCR_STOP_STUCK) || s->tries >= MOST_VERIFICATIONS ||
+            s->result->steps >= s->patience) {
+            *stop = *stop ? *stop : MCR_STOP_STUCK;
+            break;
+        }
+    }
+    return st;
+}
+
+/* The first gradient, unless the state is that of a checkpoint. */
+static mcr_status begin(mcr_smo *s, double *g, bool large)
+{
+    bool found;
+    mcr_status st = mcr_smo_open_precision(s, !s->trial && begins_precise(s, large));
+    s->tries = 1;
+    s->patience = s->n <= INTERIOR_OBJECTS ? first_patience(s->n) : last_patience(s->n);
+    s->result->violation = INFINITY;
+    if (!st)
+        st = mcr_smo_go_on(s, &found);
+    if (st || found)
+        return st;
+    return s->p->from ? mcr_smo_known_gradient(s, g) : mcr_smo_fresh_gradient(s);
+}
+
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
                         mcr_qp_result *result)
 {
@@ -590,51 +649,21 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *p, double *b, double *g,
     if (!st)
         st = look_at_diagonal(&s, &large);
     if (!st)
-        st = open_precision(&s, !s.trial && begins_precise(&s, large));
-    if (!st)
-        st = p->from ? mcr_smo_known_gradient(&s, g) : mcr_smo_fresh_gradient(&s);
+        st = begin(&s, g, large);
     bool can = !s.trial || (floats_can(p, FLOAT_SLOPES) && !large);
     mcr_stop stop = can ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
-    result->violation = INFINITY;
-    bool tried = false; /* the other method */
-    s.patience = p->n <= INTERIOR_OBJECTS ? first_patience(p->n) : last_patience(p->n);
-    for (int tries = 1; !st && can; tries++) {
-        if ((st = s.whole ? whole_rounds(&s, &stop) : rounds(&s, &stop)))
-            break;
-        bool good = false;
-        if (s.trial) {
-            if ((st = verify_trial(&s, &good)) || good || stop || tries >= MOST_VERIFICATIONS) {
-                stop = good ? MCR_STOP_OPTIMAL : stop ? stop : MCR_STOP_STUCK;
-                break;
-            }
-            continue;
-        }
-        bool too_rough = mcr_smo_is_rough(&s, s.b, s.n);
-        if (!s.precise && (too_rough || stop == MCR_STOP_STUCK || tries > MOST_VERIFICATIONS / 2))
-            st = open_precision(&s, true);
-        if (!st)
-            st = verify(&s, &good);
-        if (!st && !good && stop == MCR_STOP_STUCK && p->n <= INTERIOR_OBJECTS && !tried) {
-            tried = true;
-            st = try_interior(&s, &good);
-            tries = 1;
-        }
-        if (good) {
-            stop = MCR_STOP_OPTIMAL;
-            break;
-        }
-        if ((stop && stop != MCR_STOP_STUCK) || tries >= MOST_VERIFICATIONS ||
-            result->steps >= s.patience) {
-            stop = stop ? stop : MCR_STOP_STUCK;
-            break;
-        }
-    }
-    if (!st && !s.trial)
+    if (!st && s.done)
+        stop = result->stop;
+    if (!st && can && !s.done)
+        st = solve(&s, &stop);
+    if (!st && !s.trial && !s.done)
         st = mcr_smo_final_error(&s);
     if (stop == MCR_STOP_OPTIMAL && !s.trial && result->violation > p->tolerance)
         stop = MCR_STOP_STUCK; /* extended precision has shown more */
     if (!st)
         give_result(&s, stop, g);
+    if (!st && !s.done)
+        st = mcr_smo_keep_result(&s, stop);
     close_solver(&s);
     return st;
 }

@@ -30,6 +30,7 @@ typedef struct mcr_qp {
         *pool;          /* memory for rows (smo_rows.h) that others used before; NULL: none */
     const double *from; /* of a Gram of floats: K from is in g at the beginning; NULL: not */
     const char *phase;  /* for progress reports; NULL: none are made */
+    const char *part; /* of a checkpoint (base/resume.h): what keeps this problem; NULL: nothing */
 } mcr_qp;
 
 typedef struct mcr_qp_result {

@@ -155,16 +155,35 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *c
     return st;
 }
 
+static void free_rest(mcr_smo *s, mcr_smo_rest *r)
+{
+    mcr_free(s->ctx, r->object);
+    mcr_free(s->ctx, r->g);
+    mcr_free(s->ctx, r->b);
+    mcr_free(s->ctx, r);
+}
+
 void mcr_smo_free_rests(mcr_smo *s)
 {
     while (s->rests) {
         mcr_smo_rest *r = s->rests;
         s->rests = r->next;
-        mcr_free(s->ctx, r->object);
-        mcr_free(s->ctx, r->g);
-        mcr_free(s->ctx, r->b);
-        mcr_free(s->ctx, r);
+        free_rest(s, r);
     }
+}
+
+mcr_smo_rest *mcr_smo_new_rest(mcr_smo *s, int64_t count)
+{
+    mcr_smo_rest *r = mcr_alloc_zero(s->ctx, 1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->object = mcr_alloc(s->ctx, (size_t)count, sizeof *r->object);
+    r->g = mcr_alloc(s->ctx, (size_t)count + MCR_ROW_PAD, sizeof *r->g);
+    r->b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *r->b);
+    if (r->object && r->g && r->b)
+        return r;
+    free_rest(s, r);
+    return NULL;
 }
 
 static void all_active(mcr_smo *s)
@@ -230,16 +249,11 @@ static int64_t count_idle(mcr_smo *s)
 /* Moves the idle columns to a new rest; place[i] becomes the new column of i, or -1. */
 static mcr_status set_aside(mcr_smo *s, int64_t leaving, int64_t *place)
 {
-    mcr_smo_rest *r = mcr_alloc_zero(s->ctx, 1, sizeof *r);
+    mcr_smo_rest *r = mcr_smo_new_rest(s, leaving);
     if (!r)
         return MCR_NO_MEMORY;
     r->next = s->rests;
     s->rests = r;
-    r->object = mcr_alloc(s->ctx, (size_t)leaving, sizeof *r->object);
-    r->g = mcr_alloc(s->ctx, (size_t)leaving + MCR_ROW_PAD, sizeof *r->g);
-    r->b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *r->b);
-    if (!r->object || !r->g || !r->b)
-        return MCR_NO_MEMORY;
     memcpy(r->b, s->b, sizeof *r->b * (size_t)s->n);
     int64_t stay = 0;
     for (int64_t i = 0; i < s->active; i++) {

@@ -8,6 +8,7 @@
  * smo_rows.c    rows of K made when they are used, where the set is everything
  * smo_newton.c  the working set's own problem: when all free coefficients step at once
  * smo_inner.c   ... and steps of two coefficients
+ * smo_resume.c  the state between two rounds, for a checkpoint
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +17,7 @@
 
 #include <math.h>
 
+#include "base/resume.h"
 #include "gram/cache.h"
 #include "gram/stored.h"
 #include "solve/smo.h"
@@ -37,6 +39,14 @@ typedef struct mcr_smo_candidate {
     double key;
     int64_t at;
 } mcr_smo_candidate;
+
+/* What the rounds go by, beside the coefficients. */
+typedef struct mcr_smo_trend {
+    bool on;            /* rounds have begun, and have not come to an end */
+    double sum, lowest; /* changes of the objective so far */
+    double before;      /* the violation a round ago; where the set is everything: the objective */
+    int64_t fruitless;  /* rounds that gained nothing */
+} mcr_smo_trend;
 
 typedef struct mcr_smo {
     mcr *ctx;
@@ -101,6 +111,11 @@ typedef struct mcr_smo {
     double began, reported;
     bool interrupted; /* by the user */
     double pace;      /* seconds of a kernel value in a row; 0: not known */
+    mcr_smo_trend trend;
+    int tries;                /* rounds to the end, and verified */
+    bool tried;               /* the other method */
+    bool done;                /* what a checkpoint holds is the result */
+    char part[MCR_PART_NAME]; /* of a checkpoint; "": none is kept */
 } mcr_smo;
 
 static inline int mcr_smo_group(const mcr_smo *s, int64_t object)
@@ -158,6 +173,15 @@ static inline double mcr_smo_length(const mcr_smo *s, int64_t object)
 mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *coef, int64_t count,
                               double *g);
 void mcr_smo_free_rests(mcr_smo *s);
+/* One with space for so many coefficients, in no list yet; NULL: there is no memory. */
+mcr_smo_rest *mcr_smo_new_rest(mcr_smo *s, int64_t count);
+/* What depends on float or double: block, cache, inner solver. */
+mcr_status mcr_smo_open_precision(mcr_smo *s, bool precise);
+/* Goes on where the program ended before; *found: there was a state (s->done: it is the result). */
+mcr_status mcr_smo_go_on(mcr_smo *s, bool *found);
+/* Between two rounds: the state for a checkpoint; and the end. */
+mcr_status mcr_smo_offer(mcr_smo *s);
+mcr_status mcr_smo_keep_result(mcr_smo *s, mcr_stop stop);
 /* The same problem by an interior point method, in double, for few objects: its solution goes to b,
  * of which s->b has the sums, if it is *found. */
 mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found);

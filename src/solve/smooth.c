@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "base/random.h"
+#include "base/resume.h"
 #include "base/threads.h"
 #include "linalg/system.h"
 #include "solve/linear.h"
@@ -57,6 +58,15 @@ typedef struct state {
     double reach;                       /* length of a row, at most or nearly so */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
     mcr_system m;
+    struct {             /* where it is, for a checkpoint */
+        bool all;        /* objects, after the samples */
+        uint64_t number; /* of the sample */
+        int64_t size;
+        double end, last; /* widths: of the sample, of all */
+        int tries, steps, idle;
+    } place;
+    bool goes_on; /* the state was read, and has not been taken up yet */
+    char part[MCR_PART_NAME];
 } state;
 
 /* ---- space ------------------------------------------------------------------------------------*/
@@ -398,6 +408,32 @@ static double residual(const state *t)
     return sqrt(square) * t->reach;
 }
 
+/* Between two steps. The sample is taken again; what the steps made of it is read. */
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    state *t = self;
+    size_t f = sizeof(double) * (size_t)t->wide;
+    mcr_walk_same(w, t->n);
+    mcr_walk_same(w, t->wide);
+    MCR_WALK(w, t->place);
+    MCR_WALK(w, *t->result);
+    MCR_WALK(w, t->h);
+    MCR_WALK(w, t->bias);
+    mcr_status s = w->status;
+    if (!s && w->reads)
+        s = t->place.size < 1 || t->place.size > t->n
+                ? mcr_walk_refuse(w)
+                : take_sample(t, t->place.size, t->place.number);
+    if (s)
+        return s;
+    size_t n = sizeof(double) * (size_t)t->at.count;
+    mcr_walk_bytes(w, t->w, f);
+    mcr_walk_bytes(w, t->sum, f);
+    mcr_walk_bytes(w, t->b, n);
+    mcr_walk_bytes(w, t->s, n);
+    return w->status;
+}
+
 /* Steps until the width is `last` and what there is to gain is small against the error that the
  * width stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
 static mcr_status descend(state *t, double last, bool end, bool *over)
@@ -405,9 +441,14 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
     enum { MOST = 300, PATIENCE = 8 };
     double gain = 0, error = 0;
     mcr_status s = MCR_OK;
-    for (int i = 0, idle = 0; i < MOST && idle < PATIENCE && !s; i++) {
+    if (!t->goes_on)
+        t->place.steps = t->place.idle = 0;
+    t->goes_on = false;
+    for (; t->place.steps < MOST && t->place.idle < PATIENCE && !s; t->place.steps++) {
         if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result)))
             return MCR_OK;
+        if ((s = mcr_resume_offer(t->ctx, t->part, walk, t)))
+            break;
         s = advance(t, &gain, &error);
         mcr_log(
             t->ctx, MCR_LOG_DEBUG,
@@ -418,7 +459,7 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
             continue;
         if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance))
             break;
-        idle += last_width && !(gain > 1e-9 * error);
+        t->place.idle += last_width && !(gain > 1e-9 * error);
         if (!last_width)
             s = narrow(t, fmax(SHRINK * t->h, last));
     }
@@ -437,33 +478,53 @@ static mcr_status measure(state *t)
     return s;
 }
 
+/* From small samples to large ones, each from the solution of the one before. */
+static mcr_status solve_samples(state *t, bool *over)
+{
+    int64_t size = PER_FEATURE * t->wide;
+    mcr_status s = MCR_OK;
+    if (!t->goes_on) {
+        t->place.size = size > SAMPLE ? size : SAMPLE;
+        t->place.end = SAMPLE_END;
+        t->h = FIRST_WIDTH;
+    }
+    for (; 3 * t->place.size <= t->n && !s && !*over; t->place.number++, t->place.size *= 4) {
+        if (!t->goes_on)
+            s = take_sample(t, t->place.size, t->place.number);
+        if (!s)
+            s = descend(t, t->place.end, false, over);
+        t->place.end *= 0.5;
+    }
+    return s;
+}
+
 static mcr_status solve(state *t, double *b, double *g, double *w)
 {
     enum { TRIES = 4 };
-    int64_t n = t->n, size = PER_FEATURE * t->wide;
     bool over = false;
-    double end = SAMPLE_END;
     mcr_status s = measure(t);
-    size = size > SAMPLE ? size : SAMPLE;
-    t->h = FIRST_WIDTH;
-    for (uint64_t number = 0; 3 * size <= n && !s && !over; number++, size *= 4) {
-        s = take_sample(t, size, number);
-        if (!s)
-            s = descend(t, end, false, &over);
-        end *= 0.5;
-    }
-    double last = SLACK * t->p->tolerance;
-    t->h = over ? last : fmax(t->h, last);
+    if (t->p->part)
+        mcr_resume_name(t->ctx, t->p->part, t->part);
     if (!s)
-        s = take_sample(t, n, 0);
-    for (int i = 0; i < TRIES && !s; i++) {
+        s = mcr_resume_find(t->ctx, t->part, walk, t, &t->goes_on);
+    if (!s && !t->place.all)
+        s = solve_samples(t, &over);
+    if (!s && !t->place.all) {
+        t->place.all = true;
+        t->place.size = t->n;
+        t->place.number = 0;
+        t->place.last = SLACK * t->p->tolerance;
+        t->h = over ? t->place.last : fmax(t->h, t->place.last);
+        s = take_sample(t, t->n, 0);
+    }
+    for (; t->place.tries < TRIES && !s; t->place.tries++) {
         if (!over)
-            s = descend(t, last, true, &over);
+            s = descend(t, t->place.last, true, &over);
         if (!s)
             s = evaluate(t, b, g, w);
         if (s || over || t->result->violation <= t->p->tolerance)
             break;
-        last *= 0.5;
+        t->place.last *= 0.5;
     }
     if (!s && t->result->violation <= t->p->tolerance)
         t->result->stop = MCR_STOP_OPTIMAL;

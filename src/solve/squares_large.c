@@ -36,7 +36,12 @@ typedef struct state {
     double first;        /* norm of the residual where these steps began, `since` steps ago */
     int64_t since, most; /* products of this output: most of them; 0: no limit */
     int64_t spent;
-    bool lost; /* a factor is cheaper */
+    bool lost;                                           /* a factor is cheaper */
+    int64_t output;                                      /* that is being solved */
+    int64_t round;                                       /* of its corrections */
+    double norm;                                         /* of its residual */
+    bool goes_on;                                        /* the state is that of a checkpoint */
+    char kept[MCR_PART_NAME], kept_steps[MCR_PART_NAME]; /* parts of a checkpoint */
 } state;
 
 /* kv = (W^1/2 G W^1/2 + lambda) v */
@@ -122,44 +127,88 @@ static double norm_of(const state *t, const double *v)
 /* So much of a residual products in float leave. */
 #define FLOAT_GAIN 3e-5
 
+/* ---- checkpoints: what stands where a correction begins, and within its steps -----------------*/
+
+static mcr_status walk_steps(void *self, mcr_walk *w)
+{
+    state *t = self;
+    mcr_walk_same(w, t->output);
+    mcr_walk_same(w, t->round);
+    MCR_WALK(w, t->products);
+    MCR_WALK(w, t->since);
+    MCR_WALK(w, t->spent);
+    return w->status;
+}
+
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    state *t = self;
+    size_t n = (size_t)t->n;
+    mcr_walk_same(w, t->n);
+    mcr_walk_same(w, mcr_gram_width(t->d));
+    MCR_WALK(w, t->output);
+    MCR_WALK(w, t->round);
+    if (w->status || t->output < 0 || t->output >= t->q->outputs)
+        return w->status ? w->status : mcr_walk_refuse(w);
+    MCR_WALK(w, t->products);
+    MCR_WALK(w, t->spent);
+    MCR_WALK(w, t->rough);
+    MCR_WALK(w, t->wanted);
+    MCR_WALK(w, t->norm);
+    mcr_walk_bytes(w, t->b, sizeof *t->b * n);
+    mcr_walk_bytes(w, t->x, sizeof *t->x * n);
+    mcr_walk_bytes(w, t->q->x, sizeof *t->q->x * n * (size_t)t->q->outputs);
+    return w->status;
+}
+
 /* One output: corrections until the residual, in double, is small enough. */
 static mcr_status solve_one(state *t, double *step)
 {
     enum { MOST = 1000, MOST_ROUGH = 60 };
-    double norm = norm_of(t, t->b), left;
-    double wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * norm;
+    double left;
     mcr_status s = MCR_OK;
-    memset(t->x, 0, sizeof *t->x * (size_t)t->n);
-    t->wanted = wanted;
-    t->spent = 0;
-    while (!s && norm > wanted && !is_over(t, norm)) {
+    if (!t->goes_on) {
+        t->norm = norm_of(t, t->b);
+        t->wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * t->norm;
+        memset(t->x, 0, sizeof *t->x * (size_t)t->n);
+        t->spent = t->round = 0;
+    }
+    for (; !s && t->norm > t->wanted && !is_over(t, t->norm); t->round++) {
         mcr_conjugate c = {.ctx = t->ctx,
                            .size = t->n,
                            .apply = apply,
                            .precondition = precondition,
                            .over = over,
                            .self = t,
-                           .enough = fmax(0.5 * wanted, t->rough ? FLOAT_GAIN * norm : 0),
-                           .most = t->rough ? MOST_ROUGH : MOST};
+                           .enough = fmax(0.5 * t->wanted, t->rough ? FLOAT_GAIN * t->norm : 0),
+                           .most = t->rough ? MOST_ROUGH : MOST,
+                           .part = t->kept_steps,
+                           .walk = walk_steps};
         int64_t steps = 0;
         bool rough = t->rough;
-        t->first = norm;
+        t->first = t->norm;
         t->since = 0;
-        s = mcr_conjugate_solve(&c, t->b, step, &left, &steps);
+        if (!t->goes_on) {
+            mcr_resume_drop(t->ctx, t->kept_steps);
+            s = mcr_resume_keep(t->ctx, t->kept, walk, t);
+        }
+        t->goes_on = false;
+        if (!s)
+            s = mcr_conjugate_solve(&c, t->b, step, &left, &steps);
         if (!s)
             s = multiply(t, step, t->kv, true);
         double square = 0;
         for (int64_t i = 0; i < t->n && !s; i++)
             square += (t->b[i] - t->kv[i]) * (t->b[i] - t->kv[i]);
         double now = sqrt(square);
-        t->rough = rough && now <= 0.1 * norm;
-        if (s || t->lost || (!rough && now > 0.5 * norm))
+        t->rough = rough && now <= 0.1 * t->norm;
+        if (s || t->lost || (!rough && now > 0.5 * t->norm))
             break; /* no more can be had */
-        for (int64_t i = 0; i < t->n && now < norm; i++) {
+        for (int64_t i = 0; i < t->n && now < t->norm; i++) {
             t->x[i] += step[i];
             t->b[i] -= t->kv[i];
         }
-        norm = fmin(now, norm);
+        t->norm = fmin(now, t->norm);
     }
     return s;
 }
@@ -211,13 +260,17 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
     t.b = t.kv + t.n;
     t.x = t.b + t.n;
     t.u = t.x + t.n;
-    for (int64_t o = 0; o < k && !s && !t.lost; o++) {
-        for (int64_t i = 0; i < t.n; i++)
-            t.b[i] = q->b[i * k + o];
-        t.rough = true;
+    mcr_resume_name(t.ctx, "squares", t.kept);
+    mcr_resume_name(t.ctx, "conjugate", t.kept_steps);
+    if (!s)
+        s = mcr_resume_find(t.ctx, t.kept, walk, &t, &t.goes_on);
+    for (; t.output < k && !s && !t.lost; t.output++) {
+        for (int64_t i = 0; i < t.n && !t.goes_on; i++)
+            t.b[i] = q->b[i * k + t.output];
+        t.rough = t.rough || !t.goes_on;
         s = solve_one(&t, step);
         for (int64_t i = 0; i < t.n && !s; i++)
-            q->x[i * k + o] = t.x[i];
+            q->x[i * k + t.output] = t.x[i];
     }
     q->steps = t.products;
     q->lost = t.lost;

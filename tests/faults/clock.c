@@ -2,6 +2,7 @@
  * program does, not on what else the machine does.
  *
  *   CLOCK=jump:K  the K-th look at the clock finds that a million seconds have passed
+ *   CLOCK=leap    a thousand seconds pass between two looks
  *   CLOCK=work    time passes as the process has it from the processor
  *
  * At the end CLOCK_COUNT (a file) gets the number of looks, and the most seconds of the processor
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 static long looks, jump;
-static int by_work;
+static int by_work, leaps;
 static double last, most;
 
 static int ask(clockid_t which, struct timespec *t)
@@ -36,6 +37,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *how = getenv("CLOCK");
     by_work = how && strcmp(how, "work") == 0;
+    leaps = how && strcmp(how, "leap") == 0;
     jump = how && strncmp(how, "jump:", 5) == 0 ? atol(how + 5) : 0;
     last = work();
 }
@@ -50,6 +52,8 @@ int clock_gettime(clockid_t which, struct timespec *t)
     last = now;
     looks++;
     int status = ask(by_work ? CLOCK_PROCESS_CPUTIME_ID : which, t);
+    if (leaps)
+        t->tv_sec += 1000 * looks;
     if (jump && looks >= jump)
         t->tv_sec += 1000000;
     return status;

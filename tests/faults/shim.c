@@ -8,6 +8,7 @@
  *   write-eintr, write-enospc, write-eio, write-short: write fails, or writes half of it
  *   fsync-eio, rename-eio, link-eio, open-emfile, read-eintr, read-eio, read-short
  *   fsync-term, write-term: SIGTERM comes at that call, which then goes on
+ *   fsync-kill   SIGKILL comes at that call
  *   no-tmpfile   O_TMPFILE is not supported: the other way of writing is tested (at every call)
  *
  * Several kinds may stand in FAULT, separated by commas, if the first is no-tmpfile.
@@ -187,6 +188,8 @@ int fsync(int fd)
         return fails(EIO);
     if (strikes("fsync-term"))
         raise(SIGTERM);
+    if (strikes("fsync-kill"))
+        raise(SIGKILL);
     return next(fd);
 }
 

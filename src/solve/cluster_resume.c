@@ -1,0 +1,66 @@
+/* cluster_resume.c: the state of k-means between two steps, for a checkpoint.
+ *
+ * The sums of kernel values are kept: rounding has gathered in them, and what is computed again
+ * from scratch would not have it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/cluster_impl.h"
+
+static void walk_best(mcr_cluster_state *t, mcr_walk *w)
+{
+    mcr_clusters *b = t->best;
+    size_t k = (size_t)t->k;
+    mcr_walk_bytes(w, b->of, sizeof *b->of * (size_t)t->n);
+    mcr_walk_bytes(w, b->weight, sizeof *b->weight * k);
+    mcr_walk_bytes(w, b->square, sizeof *b->square * k);
+    mcr_walk_bytes(w, b->count, sizeof *b->count * k);
+    mcr_walk_bytes(w, b->centre, sizeof *b->centre * (size_t)t->wide * k);
+    MCR_WALK(w, b->starts);
+    MCR_WALK(w, b->objective);
+    MCR_WALK(w, b->gain);
+    MCR_WALK(w, b->stop);
+}
+
+/* Whether all objects are in clusters. */
+static bool is_sound(const mcr_cluster_state *t)
+{
+    bool sound = t->at.start >= 0 && t->at.start < t->p->starts;
+    for (int64_t i = 0; i < t->n && sound; i++)
+        sound = t->of[i] >= 0 && t->of[i] < t->k && t->best->of[i] >= 0 && t->best->of[i] < t->k;
+    return sound;
+}
+
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    mcr_cluster_state *t = self;
+    size_t n = (size_t)t->n, k = (size_t)t->k;
+    mcr_walk_same(w, t->n);
+    mcr_walk_same(w, t->k);
+    mcr_walk_same(w, t->wide);
+    MCR_WALK(w, t->at.start);
+    MCR_WALK(w, t->at.stage);
+    MCR_WALK(w, t->at.again);
+    MCR_WALK(w, t->at.last);
+    MCR_WALK(w, t->at.before);
+    MCR_WALK(w, t->steps);
+    mcr_walk_bytes(w, t->of, sizeof *t->of * n);
+    mcr_walk_bytes(w, t->s, sizeof *t->s * n * k);
+    mcr_walk_bytes(w, t->weight, sizeof *t->weight * k);
+    mcr_walk_bytes(w, t->q, sizeof *t->q * k);
+    mcr_walk_bytes(w, t->count, sizeof *t->count * k);
+    mcr_walk_bytes(w, t->sum, sizeof *t->sum * (size_t)t->wide * k);
+    walk_best(t, w);
+    return w->status || is_sound(t) ? w->status : mcr_walk_refuse(w);
+}
+
+mcr_status mcr_cluster_offer(mcr_cluster_state *t)
+{
+    return mcr_resume_offer(t->ctx, t->part, walk, t);
+}
+
+mcr_status mcr_cluster_go_on(mcr_cluster_state *t)
+{
+    mcr_resume_name(t->ctx, "clusters", t->part);
+    return mcr_resume_find(t->ctx, t->part, walk, t, &t->at.goes_on);
+}
