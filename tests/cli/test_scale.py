@@ -192,6 +192,47 @@ def test_a_cache_belongs_to_its_file():
     tap.check_equal((len(os.listdir("caches")), os.path.exists("t.csv.mercer-cache")), (1, False))
 
 
+def test_a_file_that_changes():
+    """Somebody adds a row while the cache is written, or while it or the file itself is read: one line says so,
+    and no model and no cache stay; or it was early or late enough for one of both files."""
+    shim = os.environ.get("MERCER_SHIM", "")
+    with open(tap.MERCER, "rb") as f:
+        if not os.path.exists(shim) or b"__asan_init" in f.read():
+            tap.skip("no library that changes files (MERCER_SHIM): not with sanitizers")
+    write_text()
+    line = "0.1,0.2,0.3,0.4,0.5"
+    shutil.copy("t.csv", "kept.csv")
+    models = [numbers(fit_text("1M", "ridge", "t.csv"))]
+    with open("t.csv", "a") as out:
+        out.write(line + "\n")
+    models.append(numbers(fit_text("1M", "ridge", "t.csv")))
+    words = ["fit", "ridge", "t.csv", *CALL, "--memory", "1M", "-o", "m.mercer", "--json"]
+    env = {"LD_PRELOAD": shim, "FAULT": "stat-grow", "FAULT_FILE": "t.csv", "FAULT_LINE": line, "FAULT_COUNT": "count"}
+    refused = 0
+    for cached in (False, True):
+        count, at = 1, 0
+        while at <= min(count, 30):
+            shutil.copy("kept.csv", "t.csv")
+            for name in ("m.mercer", "t.csv.mercer-cache"):
+                if os.path.exists(name):
+                    os.remove(name)
+            if cached:
+                fit_text("1M", "ridge", "t.csv")
+                os.remove("m.mercer")
+            done = tap.mercer(*words, env=dict(env, FAULT_AT=str(at)), status=None)
+            if at == 0:
+                count = int(open("count").read())
+            if done.returncode == 0:
+                tap.check_equal(numbers(done)["objective"], models[numbers(done)["n"] - TEXT]["objective"])
+            else:
+                refused += 1
+                assert "t.csv: the file was changed while" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+                assert not os.path.exists("m.mercer")
+                assert cached or not os.path.exists("t.csv.mercer-cache")
+            at += 1
+    assert refused >= 2, "no change was seen"
+
+
 def test_text_that_has_no_cache():
     """One line says what is wrong, at its line in the file; nothing half-written stays."""
     write_text()

@@ -9,6 +9,7 @@
  *   fsync-eio, rename-eio, link-eio, open-emfile, read-eintr, read-eio, read-short
  *   fsync-term, write-term: SIGTERM comes at that call, which then goes on
  *   fsync-kill   SIGKILL comes at that call
+ *   stat-grow    somebody else adds the line FAULT_LINE to the file FAULT_FILE before that fstat
  *   no-tmpfile   O_TMPFILE is not supported: the other way of writing is tested (at every call)
  *
  * Several kinds may stand in FAULT, separated by commas, if the first is no-tmpfile.
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -191,6 +193,28 @@ int fsync(int fd)
     if (strikes("fsync-kill"))
         raise(SIGKILL);
     return next(fd);
+}
+
+static void grow_file(void)
+{
+    const char *line = getenv("FAULT_LINE"), *path = getenv("FAULT_FILE");
+    int fd = path && line ? open(path, O_WRONLY | O_APPEND) : -1;
+    if (fd < 0)
+        return;
+    ssize_t ignored = true_write(fd, line, strlen(line));
+    ignored += true_write(fd, "\n", 1);
+    (void)ignored;
+    close(fd);
+}
+
+int fstat64(int fd, struct stat64 *about)
+{
+    static int (*next)(int, struct stat64 *);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fstat64");
+    if (strikes("stat-grow"))
+        grow_file();
+    return next(fd, about);
 }
 
 int rename(const char *from, const char *to)
