@@ -236,4 +236,7 @@ void ranks_open(ranks *r, double limit)
     r->team.largest = largest;
     r->team.objects = ranks_objects;
     r->team.conjugate = ranks_conjugate;
+#ifdef MPI_HAVE_SLEPC
+    r->team.leading = ranks_leading;
+#endif
 }

@@ -46,6 +46,9 @@ mcr_status ranks_same(ranks *r, mcr *ctx, double x, bool *same);
 /* In place of the library's loops (solvers.c). */
 mcr_status ranks_conjugate(mcr_team *team, const struct mcr_conjugate *problem, const double *b,
                            double *x, double *norm, int64_t *steps);
+/* The same for eigenvectors (leading.c), where SLEPc is there. */
+mcr_status ranks_leading(mcr_team *team, mcr *ctx, const struct mcr_leading *problem, double *value,
+                         double *vector, struct mcr_leading_result *result);
 /* Objects of other ranks (objects.c). */
 mcr_status ranks_objects(mcr_team *team, struct mcr_data **out, const struct mcr_data *data,
                          mcr_rows rows);

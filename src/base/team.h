@@ -22,6 +22,8 @@
 
 struct mcr_data;
 struct mcr_conjugate;
+struct mcr_leading;
+struct mcr_leading_result;
 
 typedef struct mcr_team mcr_team;
 struct mcr_team {
@@ -36,6 +38,10 @@ struct mcr_team {
     /* In place of the library's own loop; NULL: that one. See solve/conjugate.h. */
     mcr_status (*conjugate)(mcr_team *team, const struct mcr_conjugate *problem, const double *b,
                             double *x, double *norm, int64_t *steps);
+    /* The same for eigenvectors, of a matrix that every process can multiply by. See
+     * solve/leading.h. */
+    mcr_status (*leading)(mcr_team *team, mcr *ctx, const struct mcr_leading *problem,
+                          double *value, double *vector, struct mcr_leading_result *result);
 };
 
 /* Outlives the context's last use of it; NULL: there is one process. */

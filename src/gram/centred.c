@@ -13,6 +13,7 @@
 
 #include "base/threads.h"
 #include "gram/half.h"
+#include "gram/round.h"
 #include "gram/stored.h"
 #include "gram/type.h"
 
@@ -47,6 +48,7 @@ mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
     g->base = *of;
     g->base.type = &centred_type;
     g->base.of = of;
+    g->base.spread = false; /* sums over all processes are made here */
     g->share = mcr_alloc(of->ctx, n, 4 * sizeof *g->share);
     if (!g->share) {
         close_centred(&g->base);
@@ -66,21 +68,22 @@ mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
 /* ---- the centre -------------------------------------------------------------------------------*/
 
 /* From the means and the diagonal of K. */
-static void sum_up(centred *g)
+static mcr_status sum_up(centred *g)
 {
-    double before = 0; /* the trace without centring */
+    double trace[2] = {0}; /* without centring, and with it */
     g->c = (mcr_centre){.root = g->root, .mean = g->mean, .features = g->features};
     for (int64_t k = 0; k < mcr_gram_width(g->base.of); k++)
         g->c.middle += g->features[k] * g->features[k];
     for (int64_t i = 0; i < g->base.rows && !g->features; i++)
         g->c.middle += g->share[i] * g->mean[i];
     for (int64_t i = 0; i < g->base.rows; i++) {
-        before += g->share[i] * fabs(g->diagonal[i]);
-        g->c.total += g->share[i] * (g->diagonal[i] - 2 * g->mean[i] + g->c.middle);
+        trace[0] += g->share[i] * fabs(g->diagonal[i]);
+        trace[1] += g->share[i] * (g->diagonal[i] - 2 * g->mean[i] + g->c.middle);
     }
-    if (!(g->c.total > 1e-14 * before))
-        g->c.total = 0;
-    g->known = true;
+    mcr_status s = mcr_gram_total(g->base.of, trace, 2);
+    g->c.total = trace[1] > 1e-14 * trace[0] ? trace[1] : 0;
+    g->known = !s;
+    return s;
 }
 
 static mcr_status find_centre(centred *g)
@@ -103,9 +106,10 @@ static mcr_status find_centre(centred *g)
     }
     if (!s)
         s = mcr_gram_diagonal(of, 0, g->diagonal);
+    if (!s)
+        s = sum_up(g);
     if (s)
         return s;
-    sum_up(g);
     g->in_place = half && fabs(g->c.middle) > too_far * g->c.total;
     return g->in_place ? mcr_gram_half_centre(of, g->root, g->mean, g->c.middle) : MCR_OK;
 }
@@ -188,11 +192,9 @@ static mcr_status matrix(mcr_gram *gram, const mcr_gram_fill *how)
     mcr_status s = g->base.of->type->matrix(g->base.of, how);
     if (!s)
         s = mcr_parallel(gram->ctx, gram->rows, mean_row, &job);
-    if (!s) {
-        sum_up(g);
-        s = mcr_parallel(gram->ctx, gram->rows, centre_row, &job);
-    }
-    return s;
+    if (!s)
+        s = sum_up(g);
+    return s ? s : mcr_parallel(gram->ctx, gram->rows, centre_row, &job);
 }
 
 static mcr_status squares(mcr_gram *gram, mcr_rows x, double *square)
@@ -247,6 +249,8 @@ static mcr_status project(mcr_gram *gram, mcr_rows x, const double *a, int64_t c
             sum[c] += scaled[t * cols + c] = g->root[mcr_rows_at(x, t)] * a[t * cols + c];
     if (!s)
         s = mcr_gram_project(g->base.of, x, scaled, cols, u);
+    if (!s)
+        s = mcr_gram_total(g->base.of, sum, cols);
     for (int64_t k = 0; k < width(gram) && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             u[k * cols + c] -= g->features[k] * sum[c];
@@ -273,6 +277,8 @@ static mcr_status weighted(mcr_gram *gram, mcr_rows x, const double *h, double *
         s = mcr_gram_weighted(g->base.of, x, w, m, ldm);
     if (!s && !plain)
         s = mcr_gram_project(g->base.of, x, w, 1, u);
+    if (!s && !plain)
+        s = mcr_gram_total(g->base.of, &sum, 1);
     const double *f = g->features;
     for (int64_t k = 0; k < p && !s; k++)
         for (int64_t l = 0; l <= k; l++)

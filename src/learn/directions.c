@@ -8,17 +8,21 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/team.h"
+
 static mcr_status find_shares(const mcr_directions *d, const mcr_data *data, double *share)
 {
     const double *weight = mcr_data_weights(data);
     double sum = 0;
     for (int64_t i = 0; i < d->n; i++)
         sum += weight ? weight[i] : 1;
-    for (int64_t i = 0; i < d->n; i++)
+    mcr_status s = mcr_team_sum(d->ctx, &sum, 1);
+    for (int64_t i = 0; i < d->n && !s; i++)
         share[i] = (weight ? weight[i] : 1) / sum;
-    return sum > 0 ? MCR_OK
-                   : mcr_fail(d->ctx, MCR_BAD_DATA, "%s: %s", d->learner,
-                              d->n ? "all weights are 0" : "there are no objects");
+    return s         ? s
+           : sum > 0 ? MCR_OK
+                     : mcr_fail(d->ctx, MCR_BAD_DATA, "%s: %s", d->learner,
+                                d->n ? "all weights are 0" : "there are no objects");
 }
 
 static mcr_status keep_half(mcr_directions *d)

@@ -194,8 +194,8 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status s = check_targets(type, in);
     if (!s && mcr_team_of_rows(in->ctx) && !type->spreads)
         s = mcr_fail(in->ctx, MCR_BAD_CALL,
-                     "%s cannot be trained where rows are spread over several processes: ridge and "
-                     "logistic can",
+                     "%s cannot be trained where rows are spread over several processes: ridge, "
+                     "logistic and pca can",
                      type->name);
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);

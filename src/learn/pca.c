@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/team.h"
 #include "learn/directions.h"
 #include "learn/goal.h"
 #include "solve/leading.h"
@@ -38,6 +39,7 @@ typedef struct pca {
     const params *o;
     double began;
     mcr_directions d;
+    int64_t all;            /* objects, of all processes */
     int64_t count;          /* components wanted, then found */
     double *value, *vector; /* variances; count x n: eigenvectors of A, then coefficients */
     double *offset, *sign;
@@ -68,15 +70,38 @@ static mcr_status take_buffers(pca *p, int64_t wide)
 
 /* ---- after the eigenvectors -------------------------------------------------------------------*/
 
+/* The sign that the coordinates of all processes' objects have. */
+static mcr_status share_sign(pca *p, int64_t c)
+{
+    double most[2] = {0};
+    for (int64_t i = 0; i < p->d.n; i++) {
+        double u = p->vector[c * p->d.n + i];
+        most[u < 0] = fmax(most[u < 0], fabs(u));
+    }
+    mcr_status s = mcr_team_largest(p->ctx, most, 2);
+    double sign = most[1] > most[0] * (1 + 1e-9) ? -1 : 1;
+    for (int64_t i = 0; i < p->d.n && sign != p->sign[c]; i++)
+        p->vector[c * p->d.n + i] *= -1;
+    p->sign[c] = sign;
+    return s;
+}
+
 /* Those whose variance is not rounding, with a sign that either form finds. */
-static void choose(pca *p)
+static mcr_status choose(pca *p)
 {
     int64_t n = p->d.n, found = 0;
-    while (found < p->count && p->value[found] > 10 * (double)n * DBL_EPSILON * p->value[0])
+    mcr_status s = MCR_OK;
+    while (found < p->count && p->value[found] > 10 * (double)p->all * DBL_EPSILON * p->value[0])
         found++;
     p->count = found;
-    for (int64_t c = 0; c < found; c++)
-        p->sign[c] = mcr_leading_choose_sign(p->vector + c * n, n);
+    for (int64_t c = 0; c < found && !s; c++) {
+        p->sign[c] = 1;
+        if (mcr_team_of_rows(p->ctx))
+            s = share_sign(p, c);
+        else
+            p->sign[c] = mcr_leading_choose_sign(p->vector + c * n, n);
+    }
+    return s;
 }
 
 static mcr_status make_fitted(mcr_fitted **out, pca *p)
@@ -163,7 +188,8 @@ static mcr_status run(mcr_fitted **out, pca *p, const mcr_learning *in, const mc
 {
     const params *o = p->o;
     int64_t n = mcr_data_count(in->data), wide = form->features ? mcr_gram_width(form->gram) : n;
-    int64_t size = wide < n ? wide : n, wanted = o->components < size ? o->components : size;
+    int64_t size = wide < p->all ? wide : p->all,
+            wanted = o->components < size ? o->components : size;
     bool half = !form->features && !mcr_leading_by_lapack(n, wanted);
     mcr_leading problem = {
         .count = wanted,
@@ -183,10 +209,10 @@ static mcr_status run(mcr_fitted **out, pca *p, const mcr_learning *in, const mc
                              &p->result);
     if (!s)
         s = mcr_directions_centre(&p->d);
-    if (!s) {
-        choose(p);
+    if (!s)
+        s = choose(p);
+    if (!s)
         s = form->map ? make_near(out, p, form, wanted) : make_fitted(out, p);
-    }
     if (!s)
         s = complete(*out, p,
                      form->map ? "eigen-residual of the approximate problem" : "eigen-residual",
@@ -200,9 +226,14 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     pca p = {.ctx = in->ctx, .o = o, .began = mcr_now()};
     mcr_form form = {0};
-    int64_t n = mcr_data_count(in->data), most = o->components < n ? o->components : n;
-    mcr_form_work work = {MCR_WORK_PCA, 1, (double)n, (double)most};
-    mcr_status s = mcr_form_open(&form, in, &o->form, &work);
+    int64_t first;
+    p.all = mcr_data_count(in->data);
+    mcr_status s = mcr_team_of_rows(in->ctx) ? mcr_team_place(in->ctx, p.all, &first, &p.all)
+                                             : MCR_OK;
+    int64_t most = o->components < p.all ? o->components : p.all;
+    mcr_form_work work = {MCR_WORK_PCA, 1, (double)p.all, (double)most};
+    if (!s)
+        s = mcr_form_open(&form, in, &o->form, &work);
     if (!s)
         s = run(out, &p, in, &form);
     if (!s)
@@ -235,4 +266,5 @@ const mcr_learner_type mcr_learner_pca = {
     .dense = true,
     .no_start = true,
     .coordinates = true,
+    .spreads = true,
 };

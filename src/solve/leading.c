@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/random.h"
+#include "base/team.h"
 #include "base/threads.h"
 #include "linalg/shared.h"
 
@@ -473,8 +474,12 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
     if (p->count < 1 || p->count > p->n)
         return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors asked for, there are %lld",
                         (long long)p->count, (long long)p->n);
-    mcr_status s = mcr_leading_by_lapack(p->n, p->count) ? directly(ctx, p, value, vector, result)
-                                                         : by_krylov(ctx, p, value, vector, result);
+    mcr_team *team = mcr_team_of_rows(ctx);
+    mcr_status s = team && team->leading && p->multiply
+                       ? team->leading(team, ctx, p, value, vector, result)
+                   : mcr_leading_by_lapack(p->n, p->count)
+                       ? directly(ctx, p, value, vector, result)
+                       : by_krylov(ctx, p, value, vector, result);
     return s ? s : certify(ctx, p, value, vector, result);
 }
 

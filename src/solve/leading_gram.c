@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/team.h"
 #include "solve/leading.h"
 #include "solve/shifted.h"
 
@@ -127,8 +128,11 @@ mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *how, double *valu
 {
     mcr *ctx = mcr_gram_context(gram);
     int64_t n = mcr_gram_rows(gram), p = mcr_gram_width(gram);
-    bool features = p > 0 && p <= n;
-    bool matrix = p > 0 ? mcr_shifted_is_direct(gram) : mcr_leading_by_lapack(n, how->count);
+    const mcr_team *team = mcr_team_of_rows(ctx); /* others have more rows */
+    bool features = p > 0 && (p <= n || team);
+    bool matrix = team && team->leading ? false
+                  : p > 0               ? mcr_shifted_is_direct(gram)
+                                        : mcr_leading_by_lapack(n, how->count);
     mcr_leading problem = *how;
     mcr_system y = {0};
     char what[64];

@@ -73,6 +73,23 @@ def test_ridge():
     compare("ridge", "f.csv", (1, 2, 3, 4), *FALKON, "--lambda", "0.01", "--tol", "1e-10", more=())
 
 
+def test_pca():
+    """Leading eigenvectors by SLEPc: variances and coordinates, with their signs; more components than there are."""
+    tap.mercer("sample", "friedman", "-n", "500", "-o", "f.csv")
+    fit = ["fit", "pca", "f.csv", "--target", "none", *FALKON, "--components", "4", "--json"]
+    one = tap.mercer_json(*fit[:-1], "-o", "one.mercer")
+    tap.mercer("transform", "one.mercer", "f.csv", "-o", "one.csv", "--quiet")
+    for p in (1, 2, 3, 4):
+        out = json.loads(mpi(p, *fit, "-o", "p.mercer").stdout)
+        tap.check_equal(out["stop"], "optimal")
+        for key in ("objective", "total_variance"):
+            tap.check_near(out[key], one[key], 1e-8, key)
+        tap.mercer("transform", "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv", 1e-8)
+    done = mpi(2, "fit", "pca", "f.csv", "--target", "none", *FALKON, "--components", "500", "--json")
+    assert "components have a variance" in json.loads(done.stdout)["remark"], done.stdout
+
+
 def test_logistic_of_words():
     """Classes that are words, some of them in the rows of one rank only; scaled columns, balanced weights."""
     tap.mercer("sample", "blobs", "-n", "400", "--seed", "3", "-o", "b.csv")
