@@ -90,6 +90,15 @@ static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const 
     return MCR_OK;
 }
 
+/* Whether features that a clustering goes through again and again would be computed each time: from
+ * kernel values that is many times the work, and passes with these values do as well. */
+static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
+{
+    double p = (double)mcr_map_count(form->map), n = (double)mcr_data_count(in->data);
+    return form->map->approx == MCR_APPROX_NYSTROM && work->kind == MCR_WORK_KMEANS &&
+           n * p * sizeof(double) > (double)spare_bytes(in, work, mcr_map_count(form->map));
+}
+
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
                                    const mcr_form_options *o, const mcr_form_work *work)
 {
@@ -104,7 +113,7 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
         s = mcr_map_measure(form->map, in->data, &form->error);
     if (s)
         return s;
-    if (mcr_form_is_restricted(form))
+    if (mcr_form_is_restricted(form) || takes_passes(form, in, work))
         return make_restricted(form, in, work);
     int64_t p = mcr_map_count(form->map);
     s = mcr_gram_mapped(&form->gram, in->ctx, form->map, in->data);
