@@ -9,6 +9,7 @@
 #include <slepceps.h>
 #include <string.h>
 
+#include "petsc.h"
 #include "ranks.h"
 #include "solve/leading.h"
 
@@ -18,13 +19,6 @@ typedef struct job {
     int64_t products;
     double largest; /* value so far */
 } job;
-
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        PetscErrorCode code_ = (call);                                                             \
-        if (code_)                                                                                 \
-            return code_;                                                                          \
-    } while (0)
 
 static PetscErrorCode multiply(Mat a, Vec x, Vec y)
 {

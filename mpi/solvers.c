@@ -10,6 +10,7 @@
 #include <petscksp.h>
 #include <string.h>
 
+#include "petsc.h"
 #include "ranks.h"
 #include "solve/conjugate.h"
 
@@ -20,14 +21,6 @@ typedef struct job {
     int64_t steps;
     double norm;
 } job;
-
-/* PETSc's codes say little; what has failed is in job->status. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        PetscErrorCode code_ = (call);                                                             \
-        if (code_)                                                                                 \
-            return code_;                                                                          \
-    } while (0)
 
 static PetscErrorCode multiply(Mat a, Vec x, Vec y)
 {
