@@ -77,7 +77,6 @@ typedef struct mcr_smo {
     int64_t given_ld;
     bool trial;                /* those floats are all there is */
     bool stored;               /* so it is, and the set is not everything */
-    int64_t cleared;           /* rows of its block */
     int64_t members;           /* in it */
     unsigned char *there;      /* rows of the block that are made */
     int64_t *made;             /* in which round, if at all */

@@ -177,6 +177,9 @@ static int64_t places_of(int64_t slots)
     return (slots / MCR_SMO_PAD + 1) * MCR_SMO_PAD;
 }
 
+/* A row of the block (made): nothing has been written there. */
+enum { UNTOUCHED = -2 };
+
 /* Never a stride of 4 KiB. */
 static int64_t stride_of(const mcr_smo *s, int64_t places)
 {
@@ -210,7 +213,8 @@ mcr_status mcr_smo_open_block(mcr_smo *s)
 {
     s->block.k = s->k = new_block(s);
     s->fresh = mcr_alloc(s->ctx, fresh_reals(s, s->slots), s->real);
-    s->cleared = 0;
+    for (int64_t m = 0; m < s->most_slots; m++)
+        s->made[m] = UNTOUCHED;
     return s->k && s->fresh ? MCR_OK : MCR_NO_MEMORY;
 }
 
@@ -309,6 +313,8 @@ static void gather_row(void *arg, int64_t m)
     const float *from = s->given + s->act[s->member[m]] * s->given_ld;
     float *to = (float *)s->k + m * s->block.ld;
     int64_t made = s->made[m] >= s->age[m] ? s->made[m] : -1; /* else it was another's */
+    if (s->made[m] == UNTOUCHED)
+        memset(to, 0, sizeof *to * (size_t)s->block.ld);
     if (made < 0)
         for (int64_t i = 0; i < s->members; i++)
             to[s->slot_list[i]] = from[s->object_list[i]];
@@ -321,16 +327,15 @@ static void gather_row(void *arg, int64_t m)
     s->block.there[m] = 1;
 }
 
-/* Rows of the caller's K are cut to the set when they are used. The null object has zeros. Places
+/* Rows of the caller's K are cut to the set when they are used, and cleared when they are first
+ * used: memory that is not touched takes no time. The null object has zeros. Places
  * without a member have zeros or what a member before them left: finite numbers, which move
  * nothing. */
 static void open_rows(mcr_smo *s, int64_t used)
 {
-    int64_t rows = s->p->no_sum ? s->places : s->slot_list[used - 1] + 1;
-    if (rows > s->cleared) {
-        memset(s->k + (size_t)(s->cleared * s->block.ld) * s->real, 0,
-               (size_t)((rows - s->cleared) * s->block.ld) * s->real);
-        s->cleared = rows;
+    if (s->p->no_sum) {
+        size_t row = (size_t)s->block.ld * s->real;
+        memset(s->k + (size_t)s->slots * row, 0, (size_t)(s->places - s->slots) * row);
     }
     s->members = used;
     s->block.make_row = gather_row;
