@@ -193,14 +193,19 @@ static mcr_status scale_vectors(mcr_squares_folds *h, double lambda)
     return MCR_OK;
 }
 
-/* B_SS = T'T and x_S of a fold. */
+/* B_SS = T'T, as far as it is on or below the diagonal, and x_S of a fold. */
 static mcr_status make_block(const mcr_squares_folds *h, int64_t first, int64_t count)
 {
+    enum { STRIP = 64 };
     const mcr_squares *q = h->q;
     int64_t n = q->n, k = q->outputs, ld = h->t.ld;
     const double *t = h->t.a + first;
-    mcr_status s = mcr_shared_gemm(q->ctx, MCR_TRANSPOSED, MCR_AS_IS, count, count, n, 1, t, ld, t,
-                                   ld, 0, h->block, count);
+    mcr_status s = MCR_OK;
+    for (int64_t row = 0; row < count && !s; row += STRIP) {
+        int64_t rows = count - row < STRIP ? count - row : STRIP;
+        s = mcr_shared_gemm(q->ctx, MCR_TRANSPOSED, MCR_AS_IS, rows, row + rows, n, 1, t + row, ld,
+                            t, ld, 0, h->block + row * count, count);
+    }
     return s ? s
              : mcr_shared_gemm(q->ctx, MCR_TRANSPOSED, MCR_AS_IS, count, k, n, 1, t, ld, q->x, k, 0,
                                h->e, k);
