@@ -77,7 +77,8 @@ typedef struct mcr_fold {
     mcr_gram *of;
     const int64_t *row, *held; /* where they stand in `of`, rising */
     int64_t count, held_count;
-    mcr_fold_buffer *buffer; /* the caller's */
+    mcr_fold_buffer *buffer;   /* the caller's */
+    struct mcr_row_pool *pool; /* the caller's, for solvers (smo_rows.h); NULL: none */
 } mcr_fold;
 /* The lists are copied. */
 mcr_status mcr_gram_fold(mcr_gram **out, const mcr_fold *fold);

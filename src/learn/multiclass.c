@@ -68,6 +68,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->rough = p->rough;
     qp->pool = p->pool;
     qp->part = p->part[0] ? p->part : NULL;
+    qp->blocks = p->blocks;
 }
 
 void mcr_binary_go_on(const mcr_binary *p, int64_t most_steps, mcr_qp *qp)

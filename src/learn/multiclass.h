@@ -17,14 +17,15 @@ typedef struct mcr_binary {
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;
-    const double *start;       /* coefficients to start from, NULL: none */
-    const char *phase;         /* for progress, NULL: none */
-    size_t cache_share;        /* each of several problems gets such a part of the cache */
-    double deadline;           /* of mcr_now(); 0: none */
-    bool rough;                /* a stored K in float is all that the certificate rests on */
-    const double *start_f;     /* of a Gram of floats: K times start; NULL: not known */
-    struct mcr_row_pool *pool; /* memory for rows of K, of the worker; NULL: none */
-    char part[MCR_PART_NAME];  /* of a checkpoint; "": its state is not kept */
+    const double *start;         /* coefficients to start from, NULL: none */
+    const char *phase;           /* for progress, NULL: none */
+    size_t cache_share;          /* each of several problems gets such a part of the cache */
+    double deadline;             /* of mcr_now(); 0: none */
+    bool rough;                  /* a stored K in float is all that the certificate rests on */
+    const double *start_f;       /* of a Gram of floats: K times start; NULL: not known */
+    struct mcr_row_pool *pool;   /* memory for rows of K, of the worker; NULL: none */
+    struct mcr_row_pool *blocks; /* memory for blocks of a stored K; NULL: none */
+    char part[MCR_PART_NAME];    /* of a checkpoint; "": its state is not kept */
     bool fold; /* most of a problem, to calibrate by: options that do not fit it are dropped */
     /* Filled by the solver; coef is n values, zero at first. */
     double *coef, bias;

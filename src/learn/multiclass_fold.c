@@ -168,6 +168,7 @@ static mcr_status solve(job *j, int64_t o, int64_t n, double count, const float 
                       .phase = j->of.how->learner,
                       .cache_share = 1,
                       .deadline = j->of.deadline,
+                      .blocks = j->of.fold->pool,
                       .coef = mcr_alloc_zero(ctx, (size_t)n, sizeof(double)),
                       .f = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))};
     if (!r->coef || !r->f)

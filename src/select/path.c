@@ -16,6 +16,7 @@
 #include "kernel/explicit.h"
 #include "learn/goal.h"
 #include "select/select.h"
+#include "solve/smo_rows.h"
 
 typedef struct work {
     const mcr_trial_set *set;
@@ -139,6 +140,8 @@ void mcr_path_space_free(mcr *ctx, mcr_path_space *space)
 {
     mcr_path_space_empty(space);
     mcr_gram_buffer_free(ctx, &space->matrix);
+    mcr_row_pool_close(space->pool);
+    space->pool = NULL;
     mcr_fold_buffer_free(ctx, &space->fold);
 }
 
@@ -195,7 +198,10 @@ static mcr_status open_fold(work *w)
     }
     w->folds = all != NULL;
     p->space->fold.ready = false;
-    const mcr_fold fold = {all, w->row[0], w->row[1], w->count[0], w->count[1], &p->space->fold};
+    if (!s && all && !p->space->pool)
+        s = mcr_row_pool_open(&p->space->pool, w->set->ctx);
+    const mcr_fold fold = {all,         w->row[0],       w->row[1],     w->count[0],
+                           w->count[1], &p->space->fold, p->space->pool};
     return s || !all ? s : mcr_gram_fold(&w->gram, &fold);
 }
 

@@ -28,6 +28,7 @@ typedef struct mcr_path_space {
     mcr_gram_buffer matrix;
     mcr_gram *stored; /* K in that; NULL: none */
     mcr_fold_buffer fold;
+    struct mcr_row_pool *pool; /* for solvers; NULL: not yet */
 } mcr_path_space;
 void mcr_path_space_empty(mcr_path_space *space);
 void mcr_path_space_free(mcr *ctx, mcr_path_space *space);

@@ -62,7 +62,7 @@ static void close_precision(mcr_smo *s)
     mcr_cache_close(s->cache);
     mcr_budget_give(s->ctx, s->taken);
     s->taken = 0;
-    mcr_free(s->ctx, s->k);
+    mcr_smo_free_block(s);
     mcr_free(s->ctx, s->fresh);
     mcr_free(s->ctx, s->block.g);
     for (int t = 0; t < 2; t++) {

@@ -27,7 +27,8 @@ typedef struct mcr_qp {
     size_t cache_bytes;         /* 0: the default, 256 MB */
     bool rough;                 /* of a stored Gram: verified against its floats, no more exact */
     struct mcr_row_pool
-        *pool;          /* memory for rows (smo_rows.h) that others used before; NULL: none */
+        *pool; /* memory for rows (smo_rows.h) that others used before; NULL: none */
+    struct mcr_row_pool *blocks; /* memory for blocks of a stored K, likewise */
     const double *from; /* of a Gram of floats: K from is in g at the beginning; NULL: not */
     const char *phase;  /* for progress reports; NULL: none are made */
     const char *part; /* of a checkpoint (base/resume.h): what keeps this problem; NULL: nothing */

@@ -212,6 +212,7 @@ mcr_status mcr_smo_resize_set(mcr_smo *s);
 int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 /* K of the new members against all members, into their slots. */
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added);
+void mcr_smo_free_block(mcr_smo *s);
 /* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
 int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps);
 /* Steps of two coefficients, and of all free ones, on the block as it stands, to its tolerance or
