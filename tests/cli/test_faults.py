@@ -153,6 +153,9 @@ def sweep(what, words, kind, memory, name="out"):
 
 def test_allocations():
     prepare()
+    with open(tap.MERCER, "rb") as f:
+        if b"__gcov" in f.read():
+            tap.skip("the counters of a coverage build allocate at the end, and do not look at the result")
     runs = failed = 0
     for what, words in calls().items():
         a, b = sweep(what, words, "alloc", True)

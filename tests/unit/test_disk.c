@@ -17,21 +17,27 @@ static float value_of(int64_t i, int64_t c)
     return (float)sin((double)(i * COLS + c));
 }
 
-/* A matrix of floats as NumPy writes it. */
-static void write_npy(const char *path, int64_t rows)
+/* The header that NumPy writes. */
+static void write_header(FILE *file, const char *type, const char *order, int64_t rows, int cols)
 {
-    char header[128];
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
     static const char begin[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
+    char header[128];
     memset(header, ' ', sizeof header);
     memcpy(header, begin, sizeof begin);
     int length = snprintf(header + 10, 110,
-                          "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }",
-                          (int)rows, COLS);
+                          "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }", type, order,
+                          (int)rows, cols);
     header[10 + length] = ' ';
     header[127] = '\n';
     assert_int_equal(fwrite(header, 1, sizeof header, file), sizeof header);
+}
+
+/* A matrix of floats. */
+static void write_npy(const char *path, int64_t rows)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    write_header(file, "<f4", "False", rows, COLS);
     for (int64_t i = 0; i < rows * COLS; i++) {
         float value = value_of(i / COLS, i % COLS);
         assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
@@ -88,6 +94,57 @@ static void test_rows(void **state)
     mcr_kernel_free(kernel);
     mcr_data_free(all);
     mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* A matrix of zeros, and so many bytes of 0xff from `at` on. */
+static void write_zeros(const char *path, const char *type, const char *order, int cols, int bytes,
+                        int64_t at, int64_t ones)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    write_header(file, type, order, N * COLS / cols, cols);
+    for (int64_t i = 0; i < (int64_t)N * COLS * bytes || i < at + ones; i++)
+        fputc(i >= at && i < at + ones ? 0xff : 0, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Only what can be used as it is stays in its file; all of it is looked at once. */
+static void test_types(void **state)
+{
+    static const struct {
+        const char *type, *order;
+        int cols, bytes;
+        bool stays;
+    } types[] = {{"<f4", "False", COLS, 4, true},  {"<f8", "False", COLS, 8, true},
+                 {"<f2", "False", COLS, 2, false}, {"<i4", "False", COLS, 4, false},
+                 {"<i8", "False", COLS, 8, false}, {">f8", "False", COLS, 8, false},
+                 {"<f4", "True", COLS, 4, false},  {"<f4", "True", 1, 4, true}};
+    mcr *ctx = *state;
+    char folder[256], path[300];
+    mcr_data *data = NULL;
+    mcr_read_options how = MCR_INIT(mcr_read_options);
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/x.npy", folder);
+    ctx->config.memory_bytes = N * COLS * sizeof(double) * 2;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        write_zeros(path, types[t].type, types[t].order, types[t].cols, types[t].bytes, 0, 0);
+        data = read_npy(ctx, path, 1);
+        assert_int_equal(mcr_data_on_disk(data), types[t].stays);
+        mcr_data_free(data);
+    }
+    how.on_disk = 1;
+    write_zeros(path, "<f4", "False", COLS, 4, 34000 * 4, 4); /* in the second step */
+    test_fails(ctx, mcr_data_read(&data, ctx, path, &how), MCR_BAD_DATA,
+               "x.npy: row 4858, column 2: the value is not finite");
+    assert_null(data);
+    write_zeros(path, "<f4", "False", COLS, 4, N * COLS * 4, 1);
+    test_fails(ctx, mcr_data_read(&data, ctx, path, &how), MCR_BAD_DATA,
+               "x.npy: the file is longer than its header says");
+    write_zeros(path, "<f4", "False", COLS, 3, 0, 0);
+    test_fails(ctx, mcr_data_read(&data, ctx, path, &how), MCR_BAD_DATA,
+               "x.npy: the file ends early");
+    assert_null(data);
     test_remove_directory(folder);
 }
 
@@ -204,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_types, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_changes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_text, test_setup, test_teardown),
         cmocka_unit_test(test_text_memory),
