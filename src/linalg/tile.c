@@ -17,6 +17,7 @@
 #include "linalg/simd.h"
 #include "linalg/simd_math.h"
 #include "linalg/subsequence.h"
+#include "linalg/votes.h"
 #include "linalg/walks.h"
 #include "linalg/tile_pack.h"
 
@@ -538,6 +539,7 @@ static void update(double *f, const void *const *k_rows, const double *coef, int
 extern const mcr_vmath SYMBOL(mcr_vmath_);
 extern const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_);
 extern const mcr_walk_kit SYMBOL(mcr_walk_kit_);
+extern const mcr_vote_kit SYMBOL(mcr_vote_kit_);
 extern const mcr_tile_kit SYMBOL(mcr_tile_kit_);
 
 const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
@@ -552,6 +554,7 @@ const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
     .math = &SYMBOL(mcr_vmath_),
     .subsequences = &SYMBOL(mcr_subsequence_kit_),
     .walks = BY_REAL(NULL, &SYMBOL(mcr_walk_kit_)),
+    .votes = BY_REAL(&SYMBOL(mcr_vote_kit_), NULL),
     .pack = pack,
     .pack_sparse = pack_sparse,
     .norms = norms,

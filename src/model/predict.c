@@ -15,10 +15,10 @@
 #include "base/limits.h"
 #include "base/threads.h"
 
-/* A distance between outputs that is no power of two: they would share cache sets. */
-enum { BLOCK = 16384, LEAST = 1024, BLOCK_LD = BLOCK + 64, ROWS = 1024 };
-/* Scores of a block, so that many outputs do not touch much new memory. */
-enum { SCORES = 1 << 18 };
+enum { BLOCK = 16384, LEAST = 1024, FEWEST = 16, ROWS = 1024 };
+/* Scores of a block, so that many outputs do not touch much new memory; and what so many classes
+ * that blocks get small may take of it. */
+enum { SCORES = 1 << 18, MOST_SCORES = 1 << 21 };
 enum { CHUNK = MCR_PREDICTION_CHUNK };
 
 /* ---- scores -----------------------------------------------------------------------------------*/
@@ -41,7 +41,7 @@ static mcr_status spread_chunk(void *arg, int64_t item, int worker)
     for (int64_t i0 = first; i0 < end; i0 += 8)
         for (int64_t t = 0; t < job->segment->outputs; t++)
             for (int64_t i = i0; i < i0 + 8 && i < end; i++)
-                w->score[i * outputs + job->segment->output[t]] += w->f[t * BLOCK_LD + i];
+                w->score[i * outputs + job->segment->output[t]] += w->f[t * w->ld + i];
     return MCR_OK;
 }
 
@@ -51,7 +51,7 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
 {
     int64_t n = mcr_gram_cols(gram);
     for (int64_t t = 0; t < seg->outputs; t++)
-        memset(w->f + t * BLOCK_LD, 0, sizeof *w->f * (size_t)n);
+        memset(w->f + t * w->ld, 0, sizeof *w->f * (size_t)n);
     mcr_status s = MCR_OK;
     const float *rough = precise || !w->rough ? NULL : w->rough[seg - w->segment];
     for (int64_t r = 0; r < seg->count && !s; r += ROWS) {
@@ -62,7 +62,7 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
                                                       .rough = rough ? rough + r : NULL,
                                                       .coef_ld = seg->count,
                                                       .f = w->f,
-                                                      .f_ld = BLOCK_LD,
+                                                      .f_ld = w->ld,
                                                       .outputs = seg->outputs,
                                                       .phase = "predict",
                                                       .done = w->done});
@@ -175,15 +175,63 @@ static mcr_status unsure_chunk(void *arg, int64_t item, int worker)
     int64_t first = item * CHUNK, end = first + CHUNK < w->count ? first + CHUNK : w->count;
     for (int64_t i = first; i < end; i++)
         w->unsure[i] = is_unsure(w, w->score + i * f->outputs, job->largest,
-                                 w->votes + worker * 2 * f->classes);
+                                 w->tally + worker * 2 * f->classes);
     return MCR_OK;
+}
+
+/* Lists the objects whose decision is not known; gives how many there are. */
+static int64_t list_unsure(mcr_prediction *w)
+{
+    int64_t unsure = 0;
+    for (int64_t i = 0; i < w->count; i++)
+        if (w->unsure[i])
+            w->unsure[unsure++] = i; /* never ahead of what is still to be read */
+    return unsure;
+}
+
+/* Scores of some objects of a part in double, into w->score; at most w->held. */
+static mcr_status score_few(mcr_prediction *w, const mcr_data *part, const int64_t *object,
+                            int64_t count)
+{
+    mcr_data *few = NULL;
+    mcr_gram *precise = NULL;
+    mcr_status s = mcr_data_select(&few, part, (mcr_rows){object, 0, count});
+    if (!s)
+        s = mcr_gram_open(&precise, w->ctx, w->model->kernel, w->basis, few);
+    if (!s)
+        s = score_gram(w, precise, true);
+    mcr_gram_close(precise);
+    mcr_data_free(few);
+    return s;
+}
+
+/* Classes of a block by votes of pairs in float; those that are close by scores in double. */
+static mcr_status vote_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data *part)
+{
+    const mcr_fitted *f = w->model->fitted;
+    double largest = 0;
+    mcr_status s = largest_value(w, gram, &largest);
+    if (!s)
+        s = mcr_pair_votes_count(w->votes, gram, largest, w->class, w->unsure);
+    for (int64_t i = 0; i < w->count && s == MCR_NUMERIC; i++) /* too large for float */
+        w->unsure[i] = 1;
+    int64_t unsure = !s || s == MCR_NUMERIC ? list_unsure(w) : 0;
+    s = s == MCR_NUMERIC ? MCR_OK : s;
+    for (int64_t first = 0; first < unsure && !s; first += w->held) {
+        int64_t count = unsure - first < w->held ? unsure - first : w->held;
+        s = score_few(w, part, w->unsure + first, count);
+        for (int64_t u = 0; u < count && !s; u++)
+            w->class[w->unsure[first + u]] = mcr_fitted_decide(f, w->score + u * f->outputs, NULL,
+                                                               w->couple);
+    }
+    return s;
 }
 
 /* Scores of a block in float, those that are close to a decision again in double. */
 static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data *part)
 {
     unsure_job job = {w, 0};
-    int64_t unsure = 0, outputs = w->model->fitted->outputs, n = w->count;
+    int64_t outputs = w->model->fitted->outputs, n = w->count;
     mcr_status s = largest_value(w, gram, &job.largest);
     if (s) /* precomputed values of new objects have no diagonal */
         return s == MCR_NO_MEMORY ? s : score_gram(w, gram, true);
@@ -194,25 +242,15 @@ static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_dat
         s = mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, unsure_chunk, &job);
     if (s)
         return s;
-    for (int64_t i = 0; i < n; i++)
-        if (w->unsure[i])
-            w->unsure[unsure++] = i; /* never ahead of what is still to be read */
+    int64_t unsure = list_unsure(w);
     if (unsure == 0)
         return MCR_OK;
-    mcr_data *few = NULL;
-    mcr_gram *precise = NULL;
     double *score = w->score;
     w->score = mcr_alloc(w->ctx, (size_t)(unsure * outputs), sizeof *score);
-    s = w->score ? mcr_data_select(&few, part, (mcr_rows){w->unsure, 0, unsure}) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_open(&precise, w->ctx, w->model->kernel, w->basis, few);
-    if (!s)
-        s = score_gram(w, precise, true);
+    s = w->score ? score_few(w, part, w->unsure, unsure) : MCR_NO_MEMORY;
     for (int64_t u = 0; u < unsure && !s; u++)
         memcpy(score + w->unsure[u] * outputs, w->score + u * outputs,
                sizeof *score * (size_t)outputs);
-    mcr_gram_close(precise);
-    mcr_data_free(few);
     mcr_free(w->ctx, w->score);
     w->score = score;
     return s;
@@ -236,7 +274,9 @@ static mcr_status score_block(mcr_prediction *w, const mcr_data *part, int64_t f
     mcr_status s = w->across ? mcr_gram_select(&w->gram, w->across, basis, columns)
                              : mcr_gram_open(&w->gram, w->ctx, w->model->kernel, w->basis, part);
     if (!s)
-        s = quickly ? score_quickly(w, w->gram, part) : score_gram(w, w->gram, true);
+        s = w->votes  ? vote_quickly(w, w->gram, part)
+            : quickly ? score_quickly(w, w->gram, part)
+                      : score_gram(w, w->gram, true);
     if (!s && f->second)
         s = score_second(w, part);
     return s;
@@ -262,7 +302,9 @@ static void close_work(mcr_prediction *w)
     mcr_free(w->ctx, w->proba);
     mcr_free(w->ctx, w->couple);
     mcr_free(w->ctx, w->unsure);
-    mcr_free(w->ctx, w->votes);
+    mcr_free(w->ctx, w->tally);
+    mcr_free(w->ctx, w->class);
+    mcr_pair_votes_close(w->votes);
 }
 
 static mcr_status open_predictor(mcr_prediction *w, bool std)
@@ -283,6 +325,8 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
     size_t k = (size_t)f->classes, most = 1, block = BLOCK;
     while (block > LEAST && block * (size_t)f->outputs > SCORES)
         block /= 2;
+    while (block > FEWEST && block * (size_t)f->outputs > MOST_SCORES)
+        block /= 2;
     if ((size_t)n < block)
         block = (size_t)n;
     for (int64_t g = 0; g < f->segments; g++)
@@ -292,20 +336,23 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
                           .model = m,
                           .across = across,
                           .block = (int64_t)block,
+                          .held = (int64_t)block,
+                          /* No power of two: outputs would share cache sets. */
+                          .ld = (int64_t)(block + 63) / 64 * 64 + 64,
                           .basis = m->basis,
                           .segment = f->segment,
                           .segments = f->segments};
     w->predictor = m->type ? m->type->predictor : NULL;
     if (w->predictor && w->predictor->needed && f->rule != MCR_RULE_OWN && !w->predictor->needed(f))
         w->predictor = NULL;
-    w->f = mcr_alloc(ctx, most * BLOCK_LD, sizeof *w->f);
+    w->f = mcr_alloc(ctx, most * (size_t)w->ld, sizeof *w->f);
     w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
     w->proba = mcr_alloc(ctx, workers * k, sizeof *w->proba);
     w->couple = mcr_alloc(ctx, workers * (k * k + k), sizeof *w->couple);
     w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
-    w->votes = mcr_alloc(ctx, workers * 2 * k, sizeof *w->votes);
-    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure || !w->votes)
+    w->tally = mcr_alloc(ctx, workers * 2 * k, sizeof *w->tally);
+    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure || !w->tally)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < f->segments; g++)
         for (int64_t t = 0; t < f->segment[g].outputs; t++)
@@ -360,6 +407,19 @@ static mcr_status open_rough(mcr_prediction *w)
     return MCR_OK;
 }
 
+/* Counts votes in place of scores where that is less work; blocks can then be large. */
+static mcr_status open_votes(mcr_prediction *w, int64_t n)
+{
+    mcr_status s = mcr_pair_votes_open(&w->votes, w);
+    if (s || !w->votes)
+        return s;
+    w->block = n < BLOCK ? n : BLOCK;
+    mcr_free(w->ctx, w->unsure);
+    w->unsure = mcr_alloc(w->ctx, (size_t)w->block, sizeof *w->unsure);
+    w->class = mcr_alloc(w->ctx, (size_t)w->block, sizeof *w->class);
+    return w->unsure && w->class ? MCR_OK : MCR_NO_MEMORY;
+}
+
 /* What is wanted; NULL: not. */
 typedef struct wanted {
     double *value, *score, *proba, *std;
@@ -379,7 +439,8 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
     int64_t end = first + CHUNK < w->count ? first + CHUNK : w->count;
     double *proba = w->proba + worker * k, *couple = w->couple + worker * (k * k + k);
     for (int64_t i = first; i < end; i++) {
-        double v = mcr_fitted_decide(f, w->score + i * f->outputs, proba, couple);
+        double v = w->votes ? w->class[i]
+                            : mcr_fitted_decide(f, w->score + i * f->outputs, proba, couple);
         if (job->value)
             job->value[i] = v;
         if (job->proba)
@@ -447,6 +508,8 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
     if (quickly && !s && !w.polynomial && !mcr_fourier_is(f))
         s = open_rough(&w);
+    if (quickly && !s && w.rough)
+        s = open_votes(&w, n);
     for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
         w.count = n - first < w.block ? n - first : w.block;

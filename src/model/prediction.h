@@ -30,12 +30,17 @@ typedef struct mcr_prediction {
     int64_t count;          /* objects of this one */
     double done;            /* share of all objects before it */
     float **rough;          /* coefficients of each segment in float; NULL: of none */
-    double *f;              /* outputs of a segment x BLOCK_LD */
-    double *score;          /* BLOCK x outputs */
+    int64_t ld;             /* of f */
+    double *f;              /* outputs of a segment x ld */
+    int64_t held;           /* objects that have scores at once */
+    double *score;          /* held x outputs */
     double *error;          /* of each output, in units of the largest K */
     double *proba, *couple; /* scratch of each worker */
     int64_t *unsure;
-    int64_t *votes; /* scratch of each worker */
+    int64_t *tally; /* scratch of each worker */
+    /* of pairs of classes, where votes are all that is wanted */
+    struct mcr_pair_votes *votes; /* NULL: not counted without scores */
+    double *class;                /* of each object of the block */
     /* of a linear model */
     mcr_data *weights;
     mcr_segment *weight_segment;
@@ -44,6 +49,16 @@ typedef struct mcr_prediction {
     double *polynomial; /* outputs x monomials.count; NULL: not one */
     mcr_map *map;       /* of one on random Fourier features; NULL: another, or not yet opened */
 } mcr_prediction;
+
+/* votes.c: classes by the votes of pairs, in float and without scores.
+ *
+ * Opens *out for a prediction with w->rough; leaves it NULL where votes are no gain. */
+mcr_status mcr_pair_votes_open(struct mcr_pair_votes **out, const mcr_prediction *w);
+/* Classes of the gram's columns; unsure: whether float's errors could change the class. `largest`
+ * bounds the kernel values. MCR_NUMERIC: values are too large for float. */
+mcr_status mcr_pair_votes_count(struct mcr_pair_votes *v, mcr_gram *gram, double largest,
+                                double *class, int64_t *unsure);
+void mcr_pair_votes_close(struct mcr_pair_votes *v);
 
 /* weights.c: models that are weights. */
 

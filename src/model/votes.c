@@ -1,0 +1,192 @@
+/* votes.c: one-vs-one predictions of which only the class is wanted.
+ *
+ * With many classes there are far more scores than votes, and writing them takes longer than
+ * computing them. Here the scores of a few objects stay in registers (linalg/votes.h), in float.
+ * Scores within the error decide nothing; an object is sure if no class can reach the winner even
+ * with the votes of all its undecided pairs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "linalg/tiles.h"
+#include "linalg/votes.h"
+#include "model/prediction.h"
+
+/* Kernel values at a time, of all support vectors; bytes that a worker's copy may take. */
+enum { VALUES = 1 << 21, MOST_BYTES = 1 << 24 };
+/* With more support vectors than this for each pair, values take longer to copy than scores to
+ * write: measured, 6 gained a factor of 1.7 and 27 lost 1.3. */
+enum { MOST_PER_PAIR = 12 };
+
+struct mcr_pair_votes {
+    const mcr_prediction *w;
+    const mcr_vote_kit *kit;
+    int64_t classes, strip; /* columns at a time */
+    int64_t *first;         /* classes + 1 */
+    double *sum;            /* of each pair: what coefficients add up to, without signs */
+    float *offset, *error;  /* of each pair */
+    float *k;               /* support vectors x strip */
+    float *space;           /* of each worker: kernel values, votes won and lost */
+    size_t own;             /* floats of it */
+    /* Of a call. */
+    int64_t columns; /* of this strip */
+    double *class;
+    int64_t *unsure;
+};
+
+/* Whether each class has one run of support vectors, with the coefficients of its pairs in order. */
+static bool is_by_class(const mcr_prediction *w)
+{
+    const mcr_fitted *f = w->model->fitted;
+    int64_t k = f->classes;
+    if (f->rule != MCR_RULE_PAIRS || w->segments != k || w->segment != f->segment)
+        return false;
+    for (int64_t c = 0; c < k; c++) {
+        const mcr_segment *seg = &w->segment[c];
+        if (seg->outputs != k - 1 || (c > 0 && seg->first != seg[-1].first + seg[-1].count))
+            return false;
+        for (int64_t t = 0; t < k - 1; t++) {
+            int64_t a = t < c ? t : c, b = t < c ? c : t + 1;
+            if (seg->output[t] != a * k - a * (a + 1) / 2 + b - a - 1)
+                return false;
+        }
+    }
+    return w->segment[0].first == 0;
+}
+
+void mcr_pair_votes_close(struct mcr_pair_votes *v)
+{
+    if (!v)
+        return;
+    mcr *ctx = v->w->ctx;
+    void *all[] = {v->first, v->sum, v->offset, v->error, v->k, v->space, v};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        mcr_free(ctx, all[i]);
+}
+
+static mcr_status fill(struct mcr_pair_votes *v)
+{
+    const mcr_fitted *f = v->w->model->fitted;
+    size_t pairs = (size_t)f->outputs, basis = (size_t)f->basis;
+    mcr *ctx = v->w->ctx;
+    v->first = mcr_alloc(ctx, (size_t)v->classes + 1, sizeof *v->first);
+    v->sum = mcr_alloc_zero(ctx, pairs, sizeof *v->sum);
+    v->offset = mcr_alloc(ctx, pairs, sizeof *v->offset);
+    v->error = mcr_alloc(ctx, pairs, sizeof *v->error);
+    v->k = mcr_alloc(ctx, basis, (size_t)v->strip * sizeof *v->k);
+    v->own = (basis + 2 * (size_t)v->classes) * (size_t)v->kit->voters;
+    v->space = mcr_alloc(ctx, (size_t)mcr_workers(ctx), v->own * sizeof *v->space);
+    if (!v->first || !v->sum || !v->offset || !v->error || !v->k || !v->space)
+        return MCR_NO_MEMORY;
+    v->first[0] = 0;
+    for (int64_t c = 0; c < v->classes; c++) {
+        const mcr_segment *seg = &v->w->segment[c];
+        v->first[c + 1] = seg->first + seg->count;
+        for (int64_t t = 0; t < seg->outputs; t++) {
+            double sum = 0;
+            for (int64_t i = 0; i < seg->count; i++)
+                sum += fabs(seg->coef[t * seg->count + i]);
+            /* A sum of c terms in groups of g rounds at most g + c / g + 2 times. */
+            double steps = fmin((double)seg->count, MCR_VOTE_GROUP) + 2 +
+                           ceil((double)seg->count / MCR_VOTE_GROUP);
+            v->sum[seg->output[t]] += sum * steps;
+        }
+    }
+    for (size_t o = 0; o < pairs; o++)
+        v->offset[o] = (float)f->offset[o];
+    return MCR_OK;
+}
+
+mcr_status mcr_pair_votes_open(struct mcr_pair_votes **out, const mcr_prediction *w)
+{
+    *out = NULL;
+    const mcr_fitted *f = w->model->fitted;
+    const mcr_vote_kit *kit = mcr_tiles_best()->f32->votes;
+    if (f->basis == 0 || f->basis > MOST_PER_PAIR * f->outputs || !is_by_class(w) ||
+        (double)f->basis * (double)kit->voters * sizeof(float) > MOST_BYTES)
+        return MCR_OK;
+    struct mcr_pair_votes *v = mcr_alloc_zero(w->ctx, 1, sizeof *v);
+    if (!v)
+        return MCR_NO_MEMORY;
+    v->w = w;
+    v->kit = kit;
+    v->classes = f->classes;
+    v->strip = VALUES / f->basis / kit->voters * kit->voters;
+    v->strip = v->strip < kit->voters ? kit->voters : v->strip;
+    mcr_status s = fill(v);
+    if (s)
+        mcr_pair_votes_close(v);
+    else
+        *out = v;
+    return s;
+}
+
+/* The first of the classes with most votes, and whether another one could have more. */
+static bool find_winner(const struct mcr_pair_votes *v, const mcr_vote_job *job, int64_t at,
+                        double *class)
+{
+    int64_t k = v->classes, voters = v->kit->voters, best = 0;
+    for (int64_t c = 1; c < k; c++)
+        if (job->won[c * voters + at] > job->won[best * voters + at])
+            best = c;
+    float most = job->won[best * voters + at];
+    bool unsure = false;
+    for (int64_t c = 0; c < k; c++) {
+        float could = (float)(k - 1) - job->lost[c * voters + at];
+        unsure |= c != best && (could > most || (could >= most && c < best));
+    }
+    *class = (double)best;
+    return unsure;
+}
+
+static mcr_status count_item(void *arg, int64_t item, int worker)
+{
+    struct mcr_pair_votes *v = arg;
+    const mcr_fitted *f = v->w->model->fitted;
+    int64_t voters = v->kit->voters, first = item * voters;
+    int64_t count = v->columns - first < voters ? v->columns - first : voters;
+    float *k = v->space + (size_t)worker * v->own, *won = k + f->basis * voters;
+    for (int64_t i = 0; i < f->basis; i++) {
+        memcpy(k + i * voters, v->k + i * v->strip + first, (size_t)count * sizeof *k);
+        if (count < voters)
+            memset(k + i * voters + count, 0, (size_t)(voters - count) * sizeof *k);
+    }
+    mcr_vote_job job = {.classes = v->classes,
+                        .first = v->first,
+                        .coef = (const float *const *)v->w->rough,
+                        .offset = v->offset,
+                        .error = v->error,
+                        .k = k,
+                        .won = won,
+                        .lost = won + v->classes * voters};
+    v->kit->count(&job);
+    for (int64_t i = 0; i < count; i++)
+        v->unsure[first + i] = find_winner(v, &job, i, &v->class[first + i]);
+    return MCR_OK;
+}
+
+mcr_status mcr_pair_votes_count(struct mcr_pair_votes *v, mcr_gram *gram, double largest,
+                                double *class, int64_t *unsure)
+{
+    const mcr_fitted *f = v->w->model->fitted;
+    int64_t n = mcr_gram_cols(gram), voters = v->kit->voters;
+    mcr_status s = MCR_OK;
+    for (int64_t o = 0; o < f->outputs; o++) {
+        double rounding = FLT_EPSILON * (v->sum[o] * largest + 2 * fabs(f->offset[o]));
+        v->error[o] = (float)((v->w->error[o] * largest + rounding) * (1 + 4 * FLT_EPSILON));
+    }
+    for (int64_t first = 0; first < n && !s; first += v->strip) {
+        v->columns = n - first < v->strip ? n - first : v->strip;
+        v->class = class + first;
+        v->unsure = unsure + first;
+        s = mcr_gram_block_any(gram, mcr_gram_all(gram), (mcr_rows){NULL, first, v->columns}, v->k,
+                               v->strip, false);
+        if (!s)
+            s = mcr_parallel(v->w->ctx, (v->columns + voters - 1) / voters, count_item, v);
+    }
+    return s;
+}
