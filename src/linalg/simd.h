@@ -85,8 +85,8 @@ INLINE vdouble splat_double(double s)
     return s - (vdouble){0};
 }
 
-/* From and to any address. The builtin, as _FORTIFY_SOURCE makes memcpy a call that checks the size:
- * here that would be a call for each vector. */
+/* From and to any address. The builtin, because _FORTIFY_SOURCE makes memcpy a call that checks the
+ * size: here that would be a call for each vector. */
 INLINE vreal load(const real *from)
 {
     vreal v;

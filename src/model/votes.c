@@ -38,7 +38,7 @@ struct mcr_pair_votes {
     int64_t *unsure;
 };
 
-/* Whether each class has one run of support vectors, with the coefficients of its pairs in order. */
+/* Whether each class has one run of support vectors, and the coefficients of its pairs in order. */
 static bool is_by_class(const mcr_prediction *w)
 {
     const mcr_fitted *f = w->model->fitted;
