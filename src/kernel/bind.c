@@ -185,7 +185,6 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
 {
     const mcr_kernel_type *type = bound->kernel->type;
     for (int64_t i = 0; i < tile->x.count; i++) {
-        void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
@@ -194,10 +193,7 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
                 return mcr_fail(bound->ctx, MCR_NUMERIC,
                                 "%s: the value for objects %lld and %lld is not finite", type->name,
                                 (long long)x + 1, (long long)z + 1);
-            if (tile->precise)
-                ((double *)row)[j] = k;
-            else
-                ((float *)row)[j] = (float)k;
+            mcr_tile_put(tile, i, j, k);
         }
     }
     return MCR_OK;

@@ -224,14 +224,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     const conformal_state *state = bound->state;
-    mcr_features *part;
-    mcr_status s = mcr_features_of(&part, bound->child[0]);
-    if (!s)
-        mcr_features_move(out, part);
-    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
-        mcr_features_scale(out, side, state->factor[side]);
-    mcr_features_close(part);
-    return s;
+    return mcr_features_scaled_child(bound, out, state->factor);
 }
 
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,

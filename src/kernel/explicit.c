@@ -380,6 +380,26 @@ mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr
     return s;
 }
 
+static void scale(mcr_features *f, int side, const double *factor)
+{
+    for (int64_t i = 0; i < f->objects[side]; i++)
+        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
+            f->value[side][e] *= factor[i];
+}
+
+mcr_status mcr_features_scaled_child(const mcr_bound *bound, mcr_features *out,
+                                     double *const factor[2])
+{
+    mcr_features *part;
+    mcr_status s = mcr_features_of(&part, bound->child[0]);
+    if (!s)
+        mcr_features_move(out, part);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        scale(out, side, factor[side]);
+    mcr_features_close(part);
+    return s;
+}
+
 mcr_status mcr_features_normalize(mcr_features *f, int side)
 {
     double *factor = mcr_alloc(f->ctx, (size_t)f->objects[side], sizeof *factor);
@@ -391,16 +411,9 @@ mcr_status mcr_features_normalize(mcr_features *f, int side)
             square += f->value[side][e] * f->value[side][e];
         factor[i] = square > 0 ? 1 / sqrt(square) : 0;
     }
-    mcr_features_scale(f, side, factor);
+    scale(f, side, factor);
     mcr_free(f->ctx, factor);
     return MCR_OK;
-}
-
-void mcr_features_scale(mcr_features *f, int side, const double *factor)
-{
-    for (int64_t i = 0; i < f->objects[side]; i++)
-        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
-            f->value[side][e] *= factor[i];
 }
 
 /* ---- looking ----------------------------------------------------------------------------------*/

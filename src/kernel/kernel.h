@@ -183,14 +183,21 @@ mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *
 bool mcr_tile_outside(const mcr_tile *tile, double low, double high, int64_t *x, int64_t *z);
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
 
-/* Sums and products (combine.c). */
-mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool product);
-mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k,
-                              bool product);
+/* block and diagonal of sums and products (combine.c). */
+mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile);
+mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
 
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 {
     return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
+}
+
+static inline void mcr_tile_put(const mcr_tile *tile, int64_t i, int64_t j, double value)
+{
+    if (tile->precise)
+        ((double *)mcr_tile_row(tile, i))[j] = value;
+    else
+        ((float *)mcr_tile_row(tile, i))[j] = (float)value;
 }
 
 #endif

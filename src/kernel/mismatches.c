@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "base/threads.h"
 #include "kernel/keys.h"
+#include "kernel/vectors.h"
 
 typedef struct mismatches_state {
     double *k;           /* n[0] x n[1], or packed upper rows when symmetric */
@@ -474,6 +475,8 @@ mcr_status mcr_mismatches_bind(mcr_bound *bound, const mcr_mismatches *what)
 void mcr_mismatches_unbind(mcr_bound *bound)
 {
     mismatches_state *s = mcr_bound_state(bound);
+    if (bound->listed[0])
+        return;
     mcr_free(bound->ctx, s->k);
     mcr_free(bound->ctx, s->diagonal[0]);
     mcr_budget_give(bound->ctx, s->taken);
@@ -481,18 +484,16 @@ void mcr_mismatches_unbind(mcr_bound *bound)
 
 mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile)
 {
+    if (bound->listed[0])
+        return mcr_vectors_block(bound, tile);
     const mismatches_state *s = mcr_bound_state(bound);
     for (int64_t i = 0; i < tile->x.count; i++) {
         int64_t x = mcr_rows_at(tile->x, i);
-        void *row = mcr_tile_row(tile, i);
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
             double k = bound->same ? s->k[x < z ? row_at(x, s->n[1]) + z : row_at(z, s->n[1]) + x]
                                    : s->k[x * s->n[1] + z];
-            if (tile->precise)
-                ((double *)row)[j] = k;
-            else
-                ((float *)row)[j] = (float)k;
+            mcr_tile_put(tile, i, j, k);
         }
     }
     return MCR_OK;
@@ -500,6 +501,8 @@ mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile)
 
 mcr_status mcr_mismatches_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
+    if (bound->listed[0])
+        return mcr_vectors_diagonal(bound, side, rows, k);
     const mismatches_state *s = mcr_bound_state(bound);
     for (int64_t i = 0; i < rows.count; i++)
         k[i] = s->diagonal[side][mcr_rows_at(rows, i)];

@@ -147,14 +147,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     const normalize_state *state = bound->state;
-    mcr_features *part;
-    mcr_status s = mcr_features_of(&part, bound->child[0]);
-    if (!s)
-        mcr_features_move(out, part);
-    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
-        mcr_features_scale(out, side, state->inverse[side]);
-    mcr_features_close(part);
-    return s;
+    return mcr_features_scaled_child(bound, out, state->inverse);
 }
 
 /* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as

@@ -107,17 +107,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
         if (one)
             slope[1] += of_length;
     }
-    if (s || one)
-        return s;
-    double *sum = mcr_scratch_take(tile->scratch, (size_t)p->length.count * sizeof *sum);
-    if (!sum)
-        return MCR_NO_MEMORY;
-    for (int64_t k = 0; k < p->length.count; k++)
-        sum[k] = 0;
-    s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
-    for (int64_t k = 0; k < p->length.count && !s; k++)
-        slope[1 + k] += sum[k] / (p->length.values[k] * p->length.values[k]);
-    return s;
+    return s || one ? s : mcr_gradient_lengths(bound, tile, &w, &p->length, slope + 1);
 }
 
 const mcr_kernel_type mcr_kernel_rq = {

@@ -420,14 +420,6 @@ static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64
 
 /* ---- tiles ------------------------------------------------------------------------------------*/
 
-static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
-{
-    if (tile->precise)
-        ((double *)mcr_tile_row(tile, i))[j] = k;
-    else
-        ((float *)mcr_tile_row(tile, i))[j] = (float)k;
-}
-
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {
     int64_t of_z = bound->same ? 0 : bound->field[0].count;
@@ -441,9 +433,9 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
                                       tile->precise ? ACCURACY : ACCURACY_FLOAT);
             if (s)
                 return s;
-            put(tile, i, j, k);
+            mcr_tile_put(tile, i, j, k);
             if (mirror)
-                put(tile, j, i, k);
+                mcr_tile_put(tile, j, i, k);
         }
     return MCR_OK;
 }
