@@ -37,8 +37,7 @@ void mcr_json_init(mcr_json *json, mcr *ctx)
 
 void mcr_json_free(mcr_json *json)
 {
-    mcr_free(json->ctx, json->value);
-    mcr_free(json->ctx, json->scratch);
+    mcr_free_all(json->ctx, json->value, json->scratch);
     mcr_json_init(json, json->ctx);
 }
 

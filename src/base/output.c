@@ -356,9 +356,5 @@ void mcr_output_abandon(mcr_output *o)
         (void)unlink(o->temporary);
     if (o->owns_fd && o->fd >= 0)
         close(o->fd);
-    mcr_free(o->ctx, o->temporary);
-    mcr_free(o->ctx, o->target);
-    mcr_free(o->ctx, o->buffer);
-    mcr_free(o->ctx, o->name);
-    mcr_free(o->ctx, o);
+    mcr_free_all(o->ctx, o->temporary, o->target, o->buffer, o->name, o);
 }

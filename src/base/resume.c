@@ -270,8 +270,7 @@ void mcr_resume_close(mcr *ctx)
         return;
     for (int64_t i = 0; i < r->parts; i++)
         mcr_free(ctx, r->part[i].bytes);
-    mcr_free(ctx, r->part);
-    mcr_free(ctx, r->count);
+    mcr_free_all(ctx, r->part, r->count);
     pthread_mutex_destroy(&r->lock);
     mcr_free(ctx, r);
     ctx->resume = NULL;
@@ -324,8 +323,7 @@ static mcr_status share(mcr *ctx, char **bytes, double *length)
         uint32_t value = (uint32_t)word[i];
         memcpy(all + i * sizeof value, &value, sizeof value);
     }
-    mcr_free(ctx, word);
-    mcr_free(ctx, *bytes);
+    mcr_free_all(ctx, word, *bytes);
     *bytes = all;
     return s;
 }

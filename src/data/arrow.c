@@ -184,8 +184,7 @@ static mcr_status add_numbers(batch *b)
     } else if (status == MCR_OK && count > 0) {
         status = copy_numbers(b, column, count);
     }
-    mcr_free(b->ctx, column);
-    mcr_free(b->ctx, name);
+    mcr_free_all(b->ctx, column, name);
     return status;
 }
 

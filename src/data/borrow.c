@@ -307,11 +307,7 @@ mcr_status mcr_builder_borrow_graphs(mcr_builder *b, const char *name, const mcr
     if (status == MCR_OK)
         status = mcr_builder_graphs(b, name, e.node_start, e.node_label, e.edge_start,
                                     (const int32_t(*)[2])e.pair, e.edge_label);
-    mcr_free(b->ctx, e.node_start);
-    mcr_free(b->ctx, e.edge_start);
-    mcr_free(b->ctx, e.pair);
-    mcr_free(b->ctx, e.node_label);
-    mcr_free(b->ctx, e.edge_label);
+    mcr_free_all(b->ctx, e.node_start, e.edge_start, e.pair, e.node_label, e.edge_label);
     if (v.release != NULL)
         v.release(v.user);
     return status;

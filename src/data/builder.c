@@ -30,9 +30,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr *ctx = b->ctx;
     for (int64_t i = 0; i < b->stores; i++)
         mcr_store_free(b->store[i]);
-    mcr_free(ctx, b->store);
-    mcr_free(ctx, b->target);
-    mcr_free(ctx, b->class_of);
+    mcr_free_all(ctx, b->store, b->target, b->class_of);
     mcr_classes_free(ctx, b->classes);
     mcr_free(ctx, b->weight);
     mcr_classes_free(ctx, b->target_names);
@@ -40,8 +38,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr_layout_free(b->layout);
     for (int64_t i = 0; i < b->carries; i++)
         mcr_store_free(b->carried[i]);
-    mcr_free(ctx, b->carried);
-    mcr_free(ctx, b);
+    mcr_free_all(ctx, b->carried, b);
 }
 
 mcr_status mcr_builder_expect(mcr_builder *b, int64_t count)
@@ -239,8 +236,7 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
 void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, int32_t *class_of,
                              mcr_classes *classes)
 {
-    mcr_free(b->ctx, b->target);
-    mcr_free(b->ctx, b->class_of);
+    mcr_free_all(b->ctx, b->target, b->class_of);
     mcr_classes_free(b->ctx, b->classes);
     mcr_classes_free(b->ctx, b->target_names);
     mcr_free(b->ctx, b->table);
@@ -268,8 +264,7 @@ mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
     if (status == MCR_OK)
         status = mcr_classes_of_reals(&classes, b->ctx, target, b->count, class_of);
     if (status != MCR_OK) {
-        mcr_free(b->ctx, target);
-        mcr_free(b->ctx, class_of);
+        mcr_free_all(b->ctx, target, class_of);
         return status;
     }
     mcr_builder_set_targets(b, MCR_REAL_TARGETS, target, class_of, classes);
@@ -289,8 +284,7 @@ static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
     }
     if (status == MCR_OK)
         status = mcr_classes_of_names(out, ctx, name, count);
-    mcr_free(ctx, text);
-    mcr_free(ctx, name);
+    mcr_free_all(ctx, text, name);
     return status;
 }
 

@@ -33,8 +33,7 @@ void mcr_disk_close(void *user)
         return;
     if (d->fd >= 0)
         close(d->fd);
-    mcr_free(d->ctx, d->name);
-    mcr_free(d->ctx, d);
+    mcr_free_all(d->ctx, d->name, d);
 }
 
 mcr_status mcr_disk_open(mcr_disk **out, mcr *ctx, mcr_input *in, int64_t cols, bool single)
@@ -191,8 +190,7 @@ static mcr_status replace_store(mcr_data *view, mcr_store *store)
         mcr_store_free(view->store[i]);
     for (int64_t i = 0; i < view->carries; i++)
         mcr_store_free(view->carried[i]);
-    mcr_free(view->ctx, view->rows);
-    mcr_free(view->ctx, view->store);
+    mcr_free_all(view->ctx, view->rows, view->store);
     view->carries = 0;
     view->rows = NULL;
     view->first = 0;

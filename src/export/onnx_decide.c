@@ -136,9 +136,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
     double all = 0, *sign = s ? NULL : zeros(g, m, outputs), *share = s ? NULL : zeros(g, m, 1);
     if (s || !object || !sign || !share) {
         g->status = s ? s : MCR_NO_MEMORY;
-        mcr_free(g->ctx, object);
-        mcr_free(g->ctx, sign);
-        mcr_free(g->ctx, share);
+        mcr_free_all(g->ctx, object, sign, share);
         return 0;
     }
     for (int64_t i = 0; i < m; i++) {

@@ -113,8 +113,7 @@ static void unbind_node(mcr_bound *bound)
         unbind_node(bound->child[i]);
     mcr_names_close(bound->names);
     mcr_selection_close(bound->selection);
-    mcr_free(bound->ctx, bound->child);
-    mcr_free(bound->ctx, bound);
+    mcr_free_all(bound->ctx, bound->child, bound);
 }
 
 static mcr_status open_binding(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,

@@ -29,8 +29,7 @@ void mcr_names_close(mcr_names *n)
     if (!n)
         return;
     mcr_text_free(&n->text);
-    mcr_free(n->ctx, n->begin);
-    mcr_free(n->ctx, n);
+    mcr_free_all(n->ctx, n->begin, n);
 }
 
 mcr_status mcr_names_end(mcr_names *n)
@@ -154,9 +153,7 @@ mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *ker
 static void clear(mcr_features *f)
 {
     for (int side = 0; side < 2; side++) {
-        mcr_free(f->ctx, f->start[side]);
-        mcr_free(f->ctx, f->index[side]);
-        mcr_free(f->ctx, f->value[side]);
+        mcr_free_all(f->ctx, f->start[side], f->index[side], f->value[side]);
     }
     mcr_names_close(f->names);
     *f = (mcr_features){.ctx = f->ctx};

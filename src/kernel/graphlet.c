@@ -384,11 +384,7 @@ static mcr_status open_explorer(explorer *x)
 
 static void close_explorer(explorer *x)
 {
-    mcr_free(x->ctx, x->beside);
-    mcr_free(x->ctx, x->waiting);
-    mcr_free(x->ctx, x->common);
-    mcr_free(x->ctx, x->step);
-    mcr_free(x->ctx, x->met);
+    mcr_free_all(x->ctx, x->beside, x->waiting, x->common, x->step, x->met);
     mcr_tuples_close(x->steps);
     mcr_census_close(x->census);
 }

@@ -301,12 +301,8 @@ static void close_workers(mcr *ctx, worker *w, int count)
     for (int i = 0; w && i < count; i++) {
         mcr_keys_free(ctx, &w[i].keys);
         mcr_keys_free(ctx, &w[i].other);
-        mcr_free(ctx, w[i].share);
-        mcr_free(ctx, w[i].meeting);
-        mcr_free(ctx, w[i].sorted);
-        mcr_free(ctx, w[i].start);
-        mcr_free(ctx, w[i].count);
-        mcr_free(ctx, w[i].diagonal);
+        mcr_free_all(ctx, w[i].share, w[i].meeting, w[i].sorted, w[i].start, w[i].count,
+                     w[i].diagonal);
     }
     mcr_free(ctx, w);
 }
@@ -477,8 +473,7 @@ void mcr_mismatches_unbind(mcr_bound *bound)
     mismatches_state *s = mcr_bound_state(bound);
     if (bound->listed[0])
         return;
-    mcr_free(bound->ctx, s->k);
-    mcr_free(bound->ctx, s->diagonal[0]);
+    mcr_free_all(bound->ctx, s->k, s->diagonal[0]);
     mcr_budget_give(bound->ctx, s->taken);
 }
 

@@ -162,8 +162,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s = mcr_vectors_join_made(&f.v, bound, binding, store, bytes, MCR_NEEDS_DISTANCE, scale,
                                   f.gamma);
     }
-    mcr_free(bound->ctx, period);
-    mcr_free(bound->ctx, scale);
+    mcr_free_all(bound->ctx, period, scale);
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 

@@ -107,8 +107,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     if (!status)
         status = mcr_graphs_count(bound, binding, g, measure, s, name, false);
     for (int w = 0; w < workers && s; w++) {
-        mcr_free(ctx, s[w].queue);
-        mcr_free(ctx, s[w].length);
+        mcr_free_all(ctx, s[w].queue, s[w].length);
     }
     mcr_free(ctx, s);
     mcr_graphs_close(g);

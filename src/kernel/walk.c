@@ -231,11 +231,7 @@ static mcr_status open_workspace(workspace *r, const mcr_graphs *g)
 
 static void close_workspace(workspace *r, mcr *ctx)
 {
-    mcr_free(ctx, r->order);
-    mcr_free(ctx, r->place);
-    mcr_free(ctx, r->link);
-    mcr_free(ctx, r->now);
-    mcr_free(ctx, r->next);
+    mcr_free_all(ctx, r->order, r->place, r->link, r->now, r->next);
 }
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)

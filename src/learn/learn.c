@@ -52,8 +52,7 @@ static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int
         right[i] = f->right[where[i]];
     for (int64_t i = 0; i < n && trained; i++)
         memcpy(trained + i * k, f->trained + where[i] * k, sizeof *trained * (size_t)k);
-    mcr_free(f->ctx, f->right);
-    mcr_free(f->ctx, f->trained);
+    mcr_free_all(f->ctx, f->right, f->trained);
     f->right = right;
     f->trained = trained;
     return s;
@@ -81,8 +80,7 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
         mcr_fitted_free(*out);
         *out = NULL;
     }
-    mcr_free(ctx, start.object);
-    mcr_free(ctx, first);
+    mcr_free_all(ctx, start.object, first);
     return s;
 }
 

@@ -231,8 +231,7 @@ static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o
     }
     if (!s)
         s = finish(out, g, o, a, f, &result, in, form);
-    mcr_free(in->ctx, a);
-    mcr_free(in->ctx, f);
+    mcr_free_all(in->ctx, a, f);
     return s;
 }
 

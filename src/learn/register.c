@@ -87,8 +87,7 @@ mcr_status mcr_fitted_set(mcr_fitted *f, const double *coef, const double *offse
         s = mcr_fitted_add(f, object, f->objects, output, f->outputs, coef);
     if (!s)
         memcpy(f->offset, offset, sizeof *offset * outputs);
-    mcr_free(f->ctx, object);
-    mcr_free(f->ctx, output);
+    mcr_free_all(f->ctx, object, output);
     return s;
 }
 

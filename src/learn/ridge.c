@@ -351,8 +351,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     mcr_squares_close(&r.q);
     mcr_form_close(&r.form);
     mcr_goal_close(&r.goal);
-    mcr_free(in->ctx, r.error);
-    mcr_free(in->ctx, r.lambda.values);
+    mcr_free_all(in->ctx, r.error, r.lambda.values);
     return s;
 }
 

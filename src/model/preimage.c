@@ -250,8 +250,7 @@ static mcr_status measure(const mcr_images *p)
             p->square[b] += gt[i * p->count + b] * kg[i * p->count + b];
         }
     }
-    mcr_free(p->ctx, gt);
-    mcr_free(p->ctx, kg);
+    mcr_free_all(p->ctx, gt, kg);
     return s;
 }
 

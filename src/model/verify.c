@@ -188,9 +188,7 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
             error[o * v->n + i] = v->unit * size * v->length[i];
         }
     }
-    mcr_free(v->ctx, row);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, p.rest);
+    mcr_free_all(v->ctx, row, k, p.rest);
     return s ? s : extend(v, c, cols, f, error);
 }
 
@@ -232,9 +230,7 @@ static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
         s = mcr_gram_error(v->gram, true, &proved);
     if (isfinite(proved.absolute + proved.relative))
         v->unit = 4 * DBL_EPSILON + proved.absolute + proved.relative;
-    mcr_free(v->ctx, row);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, rough);
+    mcr_free_all(v->ctx, row, k, rough);
     return s;
 }
 
@@ -271,8 +267,7 @@ static mcr_status leave_out(mcr_data **out, const mcr_verify *v, const mcr_data 
             row[kept++] = i;
     if (!s)
         s = mcr_data_select(out, data, (mcr_rows){row, 0, kept});
-    mcr_free(v->ctx, is_held);
-    mcr_free(v->ctx, row);
+    mcr_free_all(v->ctx, is_held, row);
     return s;
 }
 

@@ -40,8 +40,7 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
         start[count] = entries;
         s = mcr_builder_sparse(b, info->name, info->cols, start, index, weight);
     }
-    mcr_free(ctx, start);
-    mcr_free(ctx, index);
+    mcr_free_all(ctx, start, index);
     return s;
 }
 

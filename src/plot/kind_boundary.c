@@ -64,9 +64,7 @@ static mcr_status ask_plane(region *r, int64_t count, const double *x, const dou
             r->strength[i] = sureness(proba ? proba + i * classes : NULL, classes, f[i], r->scored);
     }
     mcr_data_free(places);
-    mcr_free(p->ctx, value);
-    mcr_free(p->ctx, proba);
-    mcr_free(p->ctx, score);
+    mcr_free_all(p->ctx, value, proba, score);
     return s;
 }
 

@@ -262,9 +262,7 @@ static mcr_status add_sparse(mcr_builder *b, mcr *ctx, const char *name, int64_t
     }
     if (!s)
         s = mcr_builder_sparse(b, name, cols, start, index, value);
-    mcr_free(ctx, start);
-    mcr_free(ctx, index);
-    mcr_free(ctx, value);
+    mcr_free_all(ctx, start, index, value);
     return s;
 }
 
@@ -329,9 +327,7 @@ static mcr_status place_sparse(mcr_builder *b, mcr_plotting *p, const mcr_plane 
     const char *name = plane->like->store[plane->field]->name;
     if (!s)
         s = mcr_builder_sparse(b, name, cols, start, index, value);
-    mcr_free(p->ctx, value);
-    mcr_free(p->ctx, index);
-    mcr_free(p->ctx, start);
+    mcr_free_all(p->ctx, value, index, start);
     return s;
 }
 
