@@ -130,35 +130,32 @@ static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
     return MCR_OK;
 }
 
-mcr_status mcr_builder_borrow_dense(mcr_builder *b, const char *name, const mcr_dense_view *view)
+/* Vectors, with the names of their columns, or kernel values, with the ids of their objects. */
+static mcr_status borrow_table(mcr_builder *b, const char *name, mcr_kind kind,
+                               const mcr_dense_view *view, const int64_t *id)
 {
     mcr_dense_view v;
     mcr_store *s;
     mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
     if (status == MCR_OK)
-        status = new_store(&s, b, name, MCR_DENSE, v.release, v.user);
+        status = new_store(&s, b, name, kind, v.release, v.user);
     if (status != MCR_OK)
         return status;
     status = fill_dense(s, &v);
     if (status == MCR_OK)
-        status = copy_columns(s, v.column);
+        status = kind == MCR_DENSE ? copy_columns(s, v.column) : mcr_store_number(s, id);
     return take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_borrow_dense(mcr_builder *b, const char *name, const mcr_dense_view *view)
+{
+    return borrow_table(b, name, MCR_DENSE, view, NULL);
 }
 
 mcr_status mcr_builder_borrow_precomputed(mcr_builder *b, const char *name,
                                           const mcr_dense_view *view, const int64_t *id)
 {
-    mcr_dense_view v;
-    mcr_store *s;
-    mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
-    if (status == MCR_OK)
-        status = new_store(&s, b, name, MCR_PRECOMPUTED, v.release, v.user);
-    if (status != MCR_OK)
-        return status;
-    status = fill_dense(s, &v);
-    if (status == MCR_OK)
-        status = mcr_store_number(s, id);
-    return take_filled(b, s, status);
+    return borrow_table(b, name, MCR_PRECOMPUTED, view, id);
 }
 
 static mcr_status fill_sparse(mcr_store *s, const mcr_sparse_view *v)

@@ -62,6 +62,9 @@ mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind);
 /* Title and subtitle, unless the caller has said one. The subtitle names learner and kernel. */
 mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
 mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
+/* The end of a call that makes a figure: frees the scratch memory, and the figure where making it
+ * failed. */
+mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made);
 /* "rbf(gamma=2), C=10", borrowed from the scratch memory. */
 const char *mcr_plot_made_by(mcr_plotting *p);
 /* A kernel or options for people: numbers of many digits are for reading back, and four are
