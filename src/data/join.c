@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "data/format/formats.h"
 #include "data/scan.h"
 
 /* ---- cells ------------------------------------------------------------------------------------*/

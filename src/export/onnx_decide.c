@@ -365,7 +365,9 @@ bool mcr_onnx_whole_labels(const mcr_model *m)
     return whole;
 }
 
-void mcr_onnx_labels(mcr_onnx *g, mcr_tensor number)
+/* The labels of class numbers as the output `label`: whole numbers if all class names are, else
+ * words. */
+static void put_labels(mcr_onnx *g, mcr_tensor number)
 {
     const mcr_model *m = g->p->model;
     bool whole = mcr_onnx_whole_labels(m);
@@ -461,7 +463,7 @@ static void put_label(mcr_onnx *g, mcr_tensor score, mcr_tensor proba)
     if (f->task == MCR_CLUSTER)
         mcr_onnx_output(g, "label", number, MCR_ONNX_INT64, 0);
     else
-        mcr_onnx_labels(g, number);
+        put_labels(g, number);
 }
 
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts)

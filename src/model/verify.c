@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/sized.h"
 #include "learn/svm_problem.h"
 

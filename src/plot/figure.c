@@ -292,8 +292,9 @@ void mcr_figure_fit_axes(mcr_figure *f)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
-                             bool characters)
+/* A drawing with the defaults filled in; smaller structs of older callers are completed. */
+static mcr_status complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
+                           bool characters)
 {
     mcr_status s = MCR_SIZED_READ(mcr_draw, out, f->ctx, draw);
     if (s)
@@ -334,7 +335,7 @@ mcr_status mcr_figure_draw(mcr_figure *f, const char *format, const mcr_draw *dr
     mcr_draw how;
     *bytes = NULL;
     *count = 0;
-    mcr_status s = mcr_draw_complete(&how, f, draw, characters);
+    mcr_status s = complete(&how, f, draw, characters);
     if (s)
         return s;
     mcr_text_free(&f->drawn);

@@ -175,9 +175,6 @@ mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value);
 /* Axes without limits get those of their marks; called before anything is drawn. All frames of an
  * animation get the same. */
 void mcr_figure_fit_axes(mcr_figure *f);
-/* A drawing with the defaults filled in; smaller structs of older callers are completed. */
-mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
-                             bool characters);
 
 mcr_status mcr_figure_to_json(mcr_figure *f);
 mcr_status mcr_figure_to_svg(mcr_figure *f, const mcr_draw *draw);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/params.h"
 #include "base/random.h"
 #include "plot/plotting.h"

@@ -46,7 +46,8 @@ const char *mcr_plane_name(mcr_plotting *p, const mcr_plane *plane, int64_t colu
     return mcr_blocks_format(&p->f->pool, "x%lld", (long long)column + 1);
 }
 
-int64_t mcr_plane_find(const mcr_plane *plane, const char *word)
+/* The column that a word names; -1: none. */
+static int64_t column_named(const mcr_plane *plane, const char *word)
 {
     const mcr_store *s = plane->like->store[plane->field];
     for (int64_t c = 0; s->column && c < plane->cols; c++)
@@ -65,7 +66,7 @@ static mcr_status find_column(mcr_plotting *p, const mcr_plane *plane, const cha
 {
     if (!word)
         return MCR_OK;
-    *to = mcr_plane_find(plane, word);
+    *to = column_named(plane, word);
     if (*to >= 0)
         return MCR_OK;
     return mcr_fail(p->ctx, MCR_BAD_CALL,
@@ -266,8 +267,9 @@ static mcr_status add_sparse(mcr_builder *b, mcr *ctx, const char *name, int64_t
     return s;
 }
 
-mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
-                           const double *all)
+/* Objects from rows of all columns, in the user's units. */
+static mcr_status build_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane,
+                                int64_t count, const double *all)
 {
     const mcr_store *store = plane->like->store[plane->field];
     mcr_builder *builder = NULL;
