@@ -242,49 +242,6 @@ static bool is_dense(const mcr_plane *plane)
     return plane->scale ? plane->scale->dense : plane->like->store[plane->field]->kind == MCR_DENSE;
 }
 
-/* Dense rows as a sparse field. */
-static mcr_status add_sparse(mcr_builder *b, mcr *ctx, const char *name, int64_t count,
-                             int64_t cols, const double *dense)
-{
-    int64_t entries = 0, at = 0;
-    for (int64_t i = 0; i < count * cols; i++)
-        entries += dense[i] != 0;
-    int64_t *start = mcr_alloc_zero(ctx, (size_t)count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(ctx, (size_t)entries, sizeof *index);
-    double *value = mcr_alloc(ctx, (size_t)entries, sizeof *value);
-    mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count && !s; i++) {
-        for (int64_t c = 0; c < cols; c++)
-            if (dense[i * cols + c] != 0) {
-                index[at] = (int32_t)c;
-                value[at++] = dense[i * cols + c];
-            }
-        start[i + 1] = at;
-    }
-    if (!s)
-        s = mcr_builder_sparse(b, name, cols, start, index, value);
-    mcr_free_all(ctx, start, index, value);
-    return s;
-}
-
-/* Objects from rows of all columns, in the user's units. */
-static mcr_status build_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane,
-                                int64_t count, const double *all)
-{
-    const mcr_store *store = plane->like->store[plane->field];
-    mcr_builder *builder = NULL;
-    *out = NULL;
-    mcr_status s = mcr_builder_open(&builder, p->ctx, count);
-    if (!s && is_dense(plane))
-        s = mcr_builder_dense(builder, store->name, all, plane->cols, plane->cols);
-    else if (!s)
-        s = add_sparse(builder, p->ctx, store->name, count, plane->cols, all);
-    if (!s)
-        return mcr_builder_finish(out, builder);
-    mcr_builder_close(builder);
-    return s;
-}
-
 /* Dense rows that are the medians but for one or two columns. */
 static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
                               int64_t count, const double *x, const double *y)
