@@ -193,15 +193,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 /* ---- the kernel -------------------------------------------------------------------------------*/
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)children;
-    *rule = child[0] == MCR_PSD ? "a kernel times f(x) and f(z)"
-                                : "f(x) and f(z) times something that is not known to be a kernel";
-    return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;
-}
+MCR_PSD_AS_CHILD(definite, "a kernel times f(x) and f(z)",
+                 "f(x) and f(z) times something that is not known to be a kernel")
 
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {

@@ -13,14 +13,8 @@ typedef struct laplace_params {
 } laplace_params;
 
 static const mcr_param params[] = {
-    {.name = "gamma",
-     .type = MCR_REALS,
-     .offset = offsetof(laplace_params, gamma),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "how fast it falls with the distance; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(laplace_params, gamma, MCR_REALS, "1",
+                    "how fast it falls with the distance; one number, or a list: one per feature"),
     {.name = NULL},
 };
 

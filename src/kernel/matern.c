@@ -25,14 +25,9 @@ static const mcr_param params[] = {
      .min = 0.5,
      .max = 2.5,
      .help = "smoothness: 0.5, 1.5 or 2.5"},
-    {.name = "length",
-     .type = MCR_REALS,
-     .offset = offsetof(matern_params, length),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance over which values change; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(
+        matern_params, length, MCR_REALS, "1",
+        "the distance over which values change; one number, or a list: one per feature"),
     {.name = NULL},
 };
 

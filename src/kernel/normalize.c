@@ -23,15 +23,7 @@ typedef struct normalize_state {
 /* Between these, floats hold the values, their roots and the products of those. */
 static const double FLOAT_LOW = 1e-15, FLOAT_HIGH = 1e15;
 
-static mcr_definite definite(const void *params, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)params;
-    (void)children;
-    *rule = child[0] == MCR_PSD ? "normalised kernel"
-                                : "normalised, but not known to be a kernel before";
-    return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;
-}
+MCR_PSD_AS_CHILD(definite, "normalised kernel", "normalised, but not known to be a kernel before")
 
 enum { CHUNK = 64 };
 

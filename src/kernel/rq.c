@@ -16,22 +16,11 @@ typedef struct rq_params {
 } rq_params;
 
 static const mcr_param params[] = {
-    {.name = "alpha",
-     .type = MCR_REAL,
-     .offset = offsetof(rq_params, alpha),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "weight of the small scales; a large alpha is close to rbf"},
-    {.name = "length",
-     .type = MCR_REALS,
-     .offset = offsetof(rq_params, length),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance over which values change; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(rq_params, alpha, MCR_REAL, "1",
+                    "weight of the small scales; a large alpha is close to rbf"),
+    MCR_SCALE_PARAM(
+        rq_params, length, MCR_REALS, "1",
+        "the distance over which values change; one number, or a list: one per feature"),
     {.name = NULL},
 };
 
