@@ -58,9 +58,8 @@ void mcr_store_free(mcr_store *s)
     mcr_free_all(ctx, s->column, s->id);
     if (!s->lent_start)
         mcr_free(ctx, s->start);
-    if (!s->borrowed) {
+    if (!s->borrowed)
         mcr_free_all(ctx, s->dense, s->index, s->value, s->bytes);
-    }
     mcr_free_all(ctx, s->link, s->adjacent, s->node_label, s->link_label);
     for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
         mcr_free(ctx, s->label_name[i]);

@@ -263,9 +263,8 @@ static mcr_status copy_segments(mcr_portable *p)
 
 static void free_segments(mcr_portable *p)
 {
-    for (int64_t g = 0; p->segment && g < p->segments; g++) {
+    for (int64_t g = 0; p->segment && g < p->segments; g++)
         mcr_free_all(p->ctx, p->segment[g].output, p->segment[g].coef);
-    }
     mcr_free(p->ctx, p->segment);
     p->segment = NULL;
     p->segments = 0;
@@ -394,9 +393,8 @@ void mcr_portable_close(mcr_portable *p)
 {
     if (!p)
         return;
-    for (int64_t q = 0; q < p->parts; q++) {
+    for (int64_t q = 0; q < p->parts; q++)
         mcr_free_all(p->ctx, p->part[q].matrix, p->part[q].period);
-    }
     free_segments(p);
     mcr_data_free(p->data);
     mcr_kernel_free(p->kernel);

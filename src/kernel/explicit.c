@@ -152,9 +152,8 @@ mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *ker
 
 static void clear(mcr_features *f)
 {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         mcr_free_all(f->ctx, f->start[side], f->index[side], f->value[side]);
-    }
     mcr_names_close(f->names);
     *f = (mcr_features){.ctx = f->ctx};
 }

@@ -27,9 +27,8 @@ mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs)
 
 void mcr_fitted_clear(mcr_fitted *f)
 {
-    for (int64_t s = 0; s < f->segments; s++) {
+    for (int64_t s = 0; s < f->segments; s++)
         mcr_free_all(f->ctx, f->segment[s].output, f->segment[s].coef);
-    }
     mcr_free_all(f->ctx, f->segment, f->object);
     f->segment = NULL;
     f->object = NULL;
@@ -42,9 +41,8 @@ void mcr_fitted_free(mcr_fitted *f)
         return;
     mcr_fitted_clear(f);
     mcr_free_all(f->ctx, f->offset, f->slope, f->curve);
-    for (int64_t e = 0; e < f->extras; e++) {
+    for (int64_t e = 0; e < f->extras; e++)
         mcr_free_all(f->ctx, f->extra[e].name, f->extra[e].value);
-    }
     mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out);
     for (int64_t o = 0; f->sum && o < f->outputs; o++)
         mcr_free(f->ctx, f->sum[o]);

@@ -208,12 +208,7 @@ static mcr_status fit_restricted(mcr_fitted **out, const mcr_goal *g, const para
     if (s)
         return s;
     (*out)->rule = MCR_RULE_SOFTMAX;
-    s = mcr_fitted_remark_definite(*out, in->kernel);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
-    return s;
+    return mcr_fitted_remark_definite(*out, in->kernel);
 }
 
 /* With all kernel values, or with features. */

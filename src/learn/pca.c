@@ -238,10 +238,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = run(out, &p, in, &form);
     if (!s)
         s = mcr_form_report(&form, *out);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_budget_give(in->ctx, p.budget);
     mcr_free_all(in->ctx, p.value, p.offset, p.sign, p.vector, p.w);
     mcr_directions_close(&p.d);

@@ -162,10 +162,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function gave no result", in->type->name);
     if (!s)
         s = set_rule(*out, in);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     return s;
 }
 

@@ -498,10 +498,8 @@ static void close_verify(mcr_verify *v)
     mcr_gram_close(v->gram);
     mcr_data_free(v->data);
     mcr_options_close(v->options);
-    void *list[] = {v->where, v->basis,  v->class_of, v->target,
-                    v->own,   v->weight, v->diagonal, v->length};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(v->ctx, list[i]);
+    mcr_free_all(v->ctx, v->where, v->basis, v->class_of, v->target, v->own, v->weight, v->diagonal,
+                 v->length);
 }
 
 mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,

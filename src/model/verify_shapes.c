@@ -420,9 +420,7 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
     }
     if (!s)
         evaluate_clusters(&t);
-    void *list[] = {t.of, t.c, t.f, t.error, t.weight, t.count};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(v->ctx, list[i]);
+    mcr_free_all(v->ctx, t.of, t.c, t.f, t.error, t.weight, t.count);
     return s;
 }
 
