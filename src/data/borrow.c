@@ -36,15 +36,6 @@ static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, m
     return MCR_OK;
 }
 
-/* Takes the store if it could be filled, else frees it, which releases the memory. */
-static mcr_status take_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
-{
-    if (filled == MCR_OK)
-        return mcr_builder_take(b, s);
-    mcr_store_free(s);
-    return filled;
-}
-
 static mcr_status check_array(const mcr_store *s, const void *values, mcr_number type, bool whole,
                               int64_t count)
 {
@@ -144,7 +135,7 @@ static mcr_status borrow_table(mcr_builder *b, const char *name, mcr_kind kind,
     status = fill_dense(s, &v);
     if (status == MCR_OK)
         status = kind == MCR_DENSE ? copy_columns(s, v.column) : mcr_store_number(s, id);
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 mcr_status mcr_builder_borrow_dense(mcr_builder *b, const char *name, const mcr_dense_view *view)
@@ -193,7 +184,7 @@ mcr_status mcr_builder_borrow_sparse(mcr_builder *b, const char *name, const mcr
     if (status != MCR_OK)
         return status;
     s->cols = v.cols;
-    return take_filled(b, s, fill_sparse(s, &v));
+    return mcr_builder_take_filled(b, s, fill_sparse(s, &v));
 }
 
 /* ---- strings and graphs -----------------------------------------------------------------------*/
@@ -213,7 +204,7 @@ mcr_status mcr_builder_borrow_strings(mcr_builder *b, const char *name, const mc
         status = mcr_number_check(b->ctx, s->name, v.bytes, MCR_INT8, 1);
         s->bytes = (char *)v.bytes + (v.bytes != NULL ? first : 0); /* never written to */
     }
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 /* A graph view in the form of mcr_builder_graphs. */

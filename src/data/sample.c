@@ -135,10 +135,7 @@ mcr_status mcr_data_sample(mcr_data **out, mcr *ctx, const char *name, int64_t c
     if (status != MCR_OK)
         return status;
     status = s->make(&job);
-    if (status == MCR_OK)
-        return mcr_builder_finish(out, job.builder);
-    mcr_builder_close(job.builder);
-    return status;
+    return mcr_builder_finish_filled(out, job.builder, status);
 }
 
 int mcr_sample_deal(mcr_sample_dealer *d, mcr_random *random)

@@ -113,10 +113,7 @@ static mcr_status make_data(mcr_c_writer *w, mcr_data **out, const trial *t)
         else
             s = add_sparse(w, b, port, t);
     }
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* ---- what is expected -------------------------------------------------------------------------*/

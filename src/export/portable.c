@@ -232,10 +232,7 @@ mcr_status mcr_portable_data(mcr_data **out, const mcr_portable *p, const double
     }
     for (int64_t t = 0; t < p->strings && !s && !p->weights; t++)
         s = add_strings(p, b, t);
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* ---- linear models are weights ----------------------------------------------------------------*/

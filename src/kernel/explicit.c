@@ -486,10 +486,7 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
                            f->value[0]);
     if (!s)
         s = mcr_features_targets(b, f->ctx, like);
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
+    s = mcr_builder_finish_filled(out, b, s);
     if (!s && f->names && (s = name_columns((*out)->store[0], f))) {
         mcr_data_free(*out);
         *out = NULL;

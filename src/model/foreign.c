@@ -72,11 +72,7 @@ static mcr_status make_basis(mcr_data **out, mcr *ctx, const mcr_foreign_vectors
                                v->index ? v->index : &none_index,
                                v->value ? v->value : &none_value);
     }
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* Coefficients of rows first .. first+count-1, column t of each, output by output. */

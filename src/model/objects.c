@@ -330,11 +330,7 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
         s = get_field(r, b, rows);
     if (!s)
         s = mcr_reader_end(r, file, "its objects");
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* Of one field, into the store that was just read. */

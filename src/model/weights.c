@@ -89,10 +89,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
         s = mcr_builder_open(&b, w->ctx, f->outputs);
     if (!s)
         s = add_weights(b, w->ctx, &info, weight, f->outputs);
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(&w->weights, b);
+    s = mcr_builder_finish_filled(&w->weights, b, s);
     if (!s) {
         w->basis = w->weights;
         w->segment = w->weight_segment;

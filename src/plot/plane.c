@@ -299,10 +299,7 @@ mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *p
     if (!s)
         s = is_dense(plane) ? place_dense(builder, p, plane, count, x, y)
                             : place_sparse(builder, p, plane, count, x, y);
-    if (!s)
-        return mcr_builder_finish(out, builder);
-    mcr_builder_close(builder);
-    return s;
+    return mcr_builder_finish_filled(out, builder, s);
 }
 
 int64_t mcr_plane_at_once(const mcr_plane *plane)
