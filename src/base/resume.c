@@ -109,7 +109,6 @@ static void put_head(mcr_text *t, const resume *r)
 static mcr_status write_file(mcr *ctx, resume *r)
 {
     mcr_text t;
-    mcr_output *out = NULL;
     double began = mcr_now();
     mcr_text_init(&t, ctx);
     put_head(&t, r);
@@ -121,13 +120,7 @@ static mcr_status write_file(mcr *ctx, resume *r)
     }
     uint32_t sum = t.status ? 0 : mcr_checksum(t.bytes, (size_t)t.length);
     mcr_text_add(&t, &sum, sizeof sum);
-    mcr_status s = t.status ? t.status : mcr_output_open(&out, ctx, ctx->checkpoint);
-    if (!s)
-        s = mcr_output_write(out, t.bytes, (size_t)t.length);
-    if (!s)
-        s = mcr_output_commit(out);
-    else
-        mcr_output_abandon(out);
+    mcr_status s = mcr_text_save(&t, ctx->checkpoint);
     mcr_text_free(&t);
     double now = mcr_now(), wait = SHARE * (now - began);
     r->next = now + (wait > LONGEST ? LONGEST : wait > PAUSE ? wait : PAUSE);

@@ -351,7 +351,7 @@ static mcr_status write(const mcr_exporting *e)
     mcr_json_write_init(&w, &t);
     mcr_status s = put_model(&w, e);
     if (!s)
-        s = mcr_export_save(e->ctx, &t, e->path);
+        s = mcr_text_save(&t, e->path);
     mcr_text_free(&t);
     return s;
 }

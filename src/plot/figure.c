@@ -375,13 +375,5 @@ mcr_status mcr_figure_save(mcr_figure *f, const char *path, const mcr_draw *draw
                         "%s: the ending says how to draw: .svg, .png, .pdf, .html, .json or .txt",
                         path);
     mcr_status s = mcr_figure_draw(f, format, draw, &bytes, &count);
-    mcr_output *out = NULL;
-    if (!s)
-        s = mcr_output_open(&out, f->ctx, path);
-    if (!s)
-        s = mcr_output_write(out, bytes, count);
-    if (!s)
-        return mcr_output_commit(out);
-    mcr_output_abandon(out);
-    return s;
+    return s ? s : mcr_text_save(&f->drawn, path);
 }
