@@ -138,10 +138,9 @@ mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const 
     return m;
 }
 
-mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
-                       int64_t count)
+mcr_mark *mcr_panel_over(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
+                         int64_t count, double *x, double *y)
 {
-    double *x = mcr_blocks_reals(&f->pool, count), *y = mcr_blocks_reals(&f->pool, count);
     mcr_mark *m = x && y ? mcr_panel_mark(f, p, type, name) : NULL;
     if (!m)
         return NULL;
@@ -149,6 +148,13 @@ mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const ch
     m->y = y;
     m->count = count;
     return m;
+}
+
+mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
+                       int64_t count)
+{
+    double *x = mcr_blocks_reals(&f->pool, count), *y = mcr_blocks_reals(&f->pool, count);
+    return mcr_panel_over(f, p, type, name, count, x, y);
 }
 
 mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value)
