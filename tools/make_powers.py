@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/base/powers.c: the leading 128 bits of the powers of five, for reading and printing
-numbers.
-
-    tools/make_powers.py > src/base/powers.c
+"""Prints base/powers.c, which the build makes: the leading 128 bits of the powers of five, for
+reading and printing numbers.
 
 Entry q holds 5^q scaled by a power of two to 2^127 <= x < 2^128. Powers with q >= 0 are cut off,
 those with q < 0 are rounded up: that is what the error analysis of the reader asks for (Lemire 2021).
@@ -25,7 +23,7 @@ def leading_bits(q):
 
 
 def main():
-    print("/* powers.c: made by tools/make_powers.py; do not edit. See powers.h.")
+    print("/* powers.c: made by tools/make_powers.py. See powers.h.")
     print(" *")
     print(" * SPDX-License-Identifier: Apache-2.0")
     print(" */")

@@ -109,8 +109,7 @@ void mcr_extensions_free(mcr *ctx)
 {
     for (int64_t i = 0; i < ctx->extra_kernel_count; i++)
         mcr_free(ctx, (void *)ctx->extra_kernels[i]);
-    mcr_free(ctx, ctx->extra_kernels);
-    mcr_free(ctx, ctx->extra_functions);
+    mcr_free_all(ctx, ctx->extra_kernels, ctx->extra_functions);
     for (int64_t i = 0; i < ctx->extra_learner_count; i++)
         mcr_free(ctx, (void *)ctx->extra_learners[i]);
     mcr_free(ctx, ctx->extra_learners);

@@ -112,6 +112,11 @@ void *mcr_alloc(mcr *ctx, size_t count, size_t size);               /* not clear
 void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared */
 void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
 void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
+/* Several blocks, in this order. */
+#define mcr_free_all(ctx, ...)                                                                     \
+    mcr_free_list(ctx, (void *const[]){__VA_ARGS__},                                               \
+                  sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+void mcr_free_list(mcr *ctx, void *const *block, size_t count);
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
 /* Grows *block to hold at least `need` elements (doubling); *space is its size in elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,

@@ -355,10 +355,7 @@ void mcr_input_close(mcr_input *in)
         close(in->fd);
     if (in->source.close != NULL)
         in->source.close(in->source.arg);
-    mcr_free(in->ctx, in->raw);
-    mcr_free(in->ctx, in->window);
-    mcr_free(in->ctx, in->name);
-    mcr_free(in->ctx, in);
+    mcr_free_all(in->ctx, in->raw, in->window, in->name, in);
 }
 
 int mcr_input_place(const mcr_input *in, int64_t *offset)

@@ -37,8 +37,7 @@ void mcr_json_init(mcr_json *json, mcr *ctx)
 
 void mcr_json_free(mcr_json *json)
 {
-    mcr_free(json->ctx, json->value);
-    mcr_free(json->ctx, json->scratch);
+    mcr_free_all(json->ctx, json->value, json->scratch);
     mcr_json_init(json, json->ctx);
 }
 
@@ -644,4 +643,54 @@ void mcr_json_write_int(mcr_json_writer *w, int64_t value)
 {
     before_value(w);
     mcr_text_int(w->to, value);
+}
+
+void mcr_json_write_reals(mcr_json_writer *w, const double *value, int64_t count)
+{
+    mcr_json_write_array(w);
+    for (int64_t i = 0; i < count; i++)
+        mcr_json_write_real(w, value[i]);
+    mcr_json_write_end_array(w);
+}
+
+void mcr_json_put_object(mcr_json_writer *w, const char *key)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_object(w);
+}
+
+void mcr_json_put_array(mcr_json_writer *w, const char *key)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_array(w);
+}
+
+void mcr_json_put_text(mcr_json_writer *w, const char *key, const char *text)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_text(w, text);
+}
+
+void mcr_json_put_real(mcr_json_writer *w, const char *key, double value)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_real(w, value);
+}
+
+void mcr_json_put_int(mcr_json_writer *w, const char *key, int64_t value)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_int(w, value);
+}
+
+void mcr_json_put_bool(mcr_json_writer *w, const char *key, bool value)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_bool(w, value);
+}
+
+void mcr_json_put_reals(mcr_json_writer *w, const char *key, const double *value, int64_t count)
+{
+    mcr_json_write_key(w, key);
+    mcr_json_write_reals(w, value, count);
 }

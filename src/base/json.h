@@ -101,5 +101,14 @@ void mcr_json_write_real(mcr_json_writer *w, double value);
 void mcr_json_write_int(mcr_json_writer *w, int64_t value);
 void mcr_json_write_bool(mcr_json_writer *w, bool value);
 void mcr_json_write_null(mcr_json_writer *w);
+void mcr_json_write_reals(mcr_json_writer *w, const double *value, int64_t count);
+/* The same as members of an object. */
+void mcr_json_put_object(mcr_json_writer *w, const char *key);
+void mcr_json_put_array(mcr_json_writer *w, const char *key);
+void mcr_json_put_text(mcr_json_writer *w, const char *key, const char *text);
+void mcr_json_put_real(mcr_json_writer *w, const char *key, double value);
+void mcr_json_put_int(mcr_json_writer *w, const char *key, int64_t value);
+void mcr_json_put_bool(mcr_json_writer *w, const char *key, bool value);
+void mcr_json_put_reals(mcr_json_writer *w, const char *key, const double *value, int64_t count);
 
 #endif

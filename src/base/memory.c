@@ -175,6 +175,12 @@ void mcr_free(mcr *ctx, void *block)
     ctx->config.realloc(ctx->config.user, (char *)block - old.offset, old.bytes + OVERHEAD, 0);
 }
 
+void mcr_free_list(mcr *ctx, void *const *block, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mcr_free(ctx, block[i]);
+}
+
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
 {
     size_t bytes;

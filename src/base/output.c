@@ -356,9 +356,17 @@ void mcr_output_abandon(mcr_output *o)
         (void)unlink(o->temporary);
     if (o->owns_fd && o->fd >= 0)
         close(o->fd);
-    mcr_free(o->ctx, o->temporary);
-    mcr_free(o->ctx, o->target);
-    mcr_free(o->ctx, o->buffer);
-    mcr_free(o->ctx, o->name);
-    mcr_free(o->ctx, o);
+    mcr_free_all(o->ctx, o->temporary, o->target, o->buffer, o->name, o);
+}
+
+mcr_status mcr_text_save(const mcr_text *t, const char *path)
+{
+    mcr_output *out = NULL;
+    mcr_status s = t->status ? t->status : mcr_output_open(&out, t->ctx, path);
+    if (!s)
+        s = mcr_output_write(out, t->bytes, (size_t)t->length);
+    if (!s)
+        return mcr_output_commit(out);
+    mcr_output_abandon(out);
+    return s;
 }

@@ -109,7 +109,6 @@ static void put_head(mcr_text *t, const resume *r)
 static mcr_status write_file(mcr *ctx, resume *r)
 {
     mcr_text t;
-    mcr_output *out = NULL;
     double began = mcr_now();
     mcr_text_init(&t, ctx);
     put_head(&t, r);
@@ -121,13 +120,7 @@ static mcr_status write_file(mcr *ctx, resume *r)
     }
     uint32_t sum = t.status ? 0 : mcr_checksum(t.bytes, (size_t)t.length);
     mcr_text_add(&t, &sum, sizeof sum);
-    mcr_status s = t.status ? t.status : mcr_output_open(&out, ctx, ctx->checkpoint);
-    if (!s)
-        s = mcr_output_write(out, t.bytes, (size_t)t.length);
-    if (!s)
-        s = mcr_output_commit(out);
-    else
-        mcr_output_abandon(out);
+    mcr_status s = mcr_text_save(&t, ctx->checkpoint);
     mcr_text_free(&t);
     double now = mcr_now(), wait = SHARE * (now - began);
     r->next = now + (wait > LONGEST ? LONGEST : wait > PAUSE ? wait : PAUSE);
@@ -270,8 +263,7 @@ void mcr_resume_close(mcr *ctx)
         return;
     for (int64_t i = 0; i < r->parts; i++)
         mcr_free(ctx, r->part[i].bytes);
-    mcr_free(ctx, r->part);
-    mcr_free(ctx, r->count);
+    mcr_free_all(ctx, r->part, r->count);
     pthread_mutex_destroy(&r->lock);
     mcr_free(ctx, r);
     ctx->resume = NULL;
@@ -324,8 +316,7 @@ static mcr_status share(mcr *ctx, char **bytes, double *length)
         uint32_t value = (uint32_t)word[i];
         memcpy(all + i * sizeof value, &value, sizeof value);
     }
-    mcr_free(ctx, word);
-    mcr_free(ctx, *bytes);
+    mcr_free_all(ctx, word, *bytes);
     *bytes = all;
     return s;
 }

@@ -77,6 +77,8 @@ void mcr_text_string(mcr_text *t, const char *s);
 void mcr_text_real(mcr_text *t, double value); /* shortest round trip */
 void mcr_text_int(mcr_text *t, int64_t value);
 void mcr_text_format(mcr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes it as a whole file (mcr_output_open); fails with the text's status. */
+mcr_status mcr_text_save(const mcr_text *t, const char *path);
 
 /* CRC-32 (as gzip has it): finds every change of up to 32 bits in a row. */
 uint32_t mcr_checksum(const void *bytes, size_t count);

@@ -184,8 +184,7 @@ static mcr_status add_numbers(batch *b)
     } else if (status == MCR_OK && count > 0) {
         status = copy_numbers(b, column, count);
     }
-    mcr_free(b->ctx, column);
-    mcr_free(b->ctx, name);
+    mcr_free_all(b->ctx, column, name);
     return status;
 }
 
@@ -255,10 +254,7 @@ static mcr_status add_words(batch *b)
         if (status == MCR_OK)
             status = mcr_labels_add(labels, bytes, (size_t)length);
     }
-    if (status == MCR_OK)
-        return mcr_builder_labels(b->builder, labels);
-    mcr_labels_close(labels);
-    return status;
+    return mcr_builder_labels_filled(b->builder, labels, status);
 }
 
 static mcr_status add_role(batch *b, const mcr_arrow_column *c,
@@ -313,10 +309,7 @@ static mcr_status read_batch(mcr_data **out, mcr *ctx, const struct ArrowSchema 
         status = mcr_builder_open(&b.builder, ctx, b.rows);
     if (status == MCR_OK)
         status = fill(&b);
-    if (status == MCR_OK)
-        status = mcr_builder_finish(out, b.builder);
-    else
-        mcr_builder_close(b.builder);
+    status = mcr_builder_finish_filled(out, b.builder, status);
     mcr_free(ctx, b.column);
     holder_free(b.held);
     return status;

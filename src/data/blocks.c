@@ -22,8 +22,7 @@ void mcr_blocks_open(mcr_blocks *b, mcr *ctx, mcr_input *in)
 
 void mcr_blocks_close(mcr_blocks *b)
 {
-    mcr_free(b->ctx, b->now.bytes);
-    mcr_free(b->ctx, b->ahead.bytes);
+    mcr_free_all(b->ctx, b->now.bytes, b->ahead.bytes);
     *b = (mcr_blocks){0};
 }
 

@@ -36,15 +36,6 @@ static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, m
     return MCR_OK;
 }
 
-/* Takes the store if it could be filled, else frees it, which releases the memory. */
-static mcr_status take_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
-{
-    if (filled == MCR_OK)
-        return mcr_builder_take(b, s);
-    mcr_store_free(s);
-    return filled;
-}
-
 static mcr_status check_array(const mcr_store *s, const void *values, mcr_number type, bool whole,
                               int64_t count)
 {
@@ -130,35 +121,32 @@ static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
     return MCR_OK;
 }
 
-mcr_status mcr_builder_borrow_dense(mcr_builder *b, const char *name, const mcr_dense_view *view)
+/* Vectors, with the names of their columns, or kernel values, with the ids of their objects. */
+static mcr_status borrow_table(mcr_builder *b, const char *name, mcr_kind kind,
+                               const mcr_dense_view *view, const int64_t *id)
 {
     mcr_dense_view v;
     mcr_store *s;
     mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
     if (status == MCR_OK)
-        status = new_store(&s, b, name, MCR_DENSE, v.release, v.user);
+        status = new_store(&s, b, name, kind, v.release, v.user);
     if (status != MCR_OK)
         return status;
     status = fill_dense(s, &v);
     if (status == MCR_OK)
-        status = copy_columns(s, v.column);
-    return take_filled(b, s, status);
+        status = kind == MCR_DENSE ? copy_columns(s, v.column) : mcr_store_number(s, id);
+    return mcr_builder_take_filled(b, s, status);
+}
+
+mcr_status mcr_builder_borrow_dense(mcr_builder *b, const char *name, const mcr_dense_view *view)
+{
+    return borrow_table(b, name, MCR_DENSE, view, NULL);
 }
 
 mcr_status mcr_builder_borrow_precomputed(mcr_builder *b, const char *name,
                                           const mcr_dense_view *view, const int64_t *id)
 {
-    mcr_dense_view v;
-    mcr_store *s;
-    mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
-    if (status == MCR_OK)
-        status = new_store(&s, b, name, MCR_PRECOMPUTED, v.release, v.user);
-    if (status != MCR_OK)
-        return status;
-    status = fill_dense(s, &v);
-    if (status == MCR_OK)
-        status = mcr_store_number(s, id);
-    return take_filled(b, s, status);
+    return borrow_table(b, name, MCR_PRECOMPUTED, view, id);
 }
 
 static mcr_status fill_sparse(mcr_store *s, const mcr_sparse_view *v)
@@ -196,7 +184,7 @@ mcr_status mcr_builder_borrow_sparse(mcr_builder *b, const char *name, const mcr
     if (status != MCR_OK)
         return status;
     s->cols = v.cols;
-    return take_filled(b, s, fill_sparse(s, &v));
+    return mcr_builder_take_filled(b, s, fill_sparse(s, &v));
 }
 
 /* ---- strings and graphs -----------------------------------------------------------------------*/
@@ -216,7 +204,7 @@ mcr_status mcr_builder_borrow_strings(mcr_builder *b, const char *name, const mc
         status = mcr_number_check(b->ctx, s->name, v.bytes, MCR_INT8, 1);
         s->bytes = (char *)v.bytes + (v.bytes != NULL ? first : 0); /* never written to */
     }
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 /* A graph view in the form of mcr_builder_graphs. */
@@ -307,11 +295,7 @@ mcr_status mcr_builder_borrow_graphs(mcr_builder *b, const char *name, const mcr
     if (status == MCR_OK)
         status = mcr_builder_graphs(b, name, e.node_start, e.node_label, e.edge_start,
                                     (const int32_t(*)[2])e.pair, e.edge_label);
-    mcr_free(b->ctx, e.node_start);
-    mcr_free(b->ctx, e.edge_start);
-    mcr_free(b->ctx, e.pair);
-    mcr_free(b->ctx, e.node_label);
-    mcr_free(b->ctx, e.edge_label);
+    mcr_free_all(b->ctx, e.node_start, e.edge_start, e.pair, e.node_label, e.edge_label);
     if (v.release != NULL)
         v.release(v.user);
     return status;

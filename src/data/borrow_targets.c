@@ -107,15 +107,6 @@ static mcr_status add_strings(const mcr_builder *b, mcr_labels *labels, const mc
     return status;
 }
 
-/* Hands the labels over if they could be filled, else closes them. */
-static mcr_status set_labels(mcr_builder *b, mcr_labels *labels, mcr_status filled)
-{
-    if (filled == MCR_OK)
-        return mcr_builder_labels(b, labels);
-    mcr_labels_close(labels);
-    return filled;
-}
-
 mcr_status mcr_builder_string_targets(mcr_builder *b, const mcr_string_view *view)
 {
     mcr_string_view v;
@@ -128,7 +119,7 @@ mcr_status mcr_builder_string_targets(mcr_builder *b, const mcr_string_view *vie
         status = mcr_labels_open(&labels, b->ctx);
     if (status == MCR_OK)
         status = add_strings(b, labels, &v);
-    status = set_labels(b, labels, status);
+    status = mcr_builder_labels_filled(b, labels, status);
     if (v.release != NULL)
         v.release(v.user);
     return status;
@@ -154,5 +145,5 @@ mcr_status mcr_builder_coded_targets(mcr_builder *b, const void *code, mcr_numbe
         else
             status = mcr_labels_add(labels, name[c], strlen(name[c]));
     }
-    return set_labels(b, labels, status);
+    return mcr_builder_labels_filled(b, labels, status);
 }

@@ -30,9 +30,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr *ctx = b->ctx;
     for (int64_t i = 0; i < b->stores; i++)
         mcr_store_free(b->store[i]);
-    mcr_free(ctx, b->store);
-    mcr_free(ctx, b->target);
-    mcr_free(ctx, b->class_of);
+    mcr_free_all(ctx, b->store, b->target, b->class_of);
     mcr_classes_free(ctx, b->classes);
     mcr_free(ctx, b->weight);
     mcr_classes_free(ctx, b->target_names);
@@ -40,8 +38,7 @@ void mcr_builder_close(mcr_builder *b)
     mcr_layout_free(b->layout);
     for (int64_t i = 0; i < b->carries; i++)
         mcr_store_free(b->carried[i]);
-    mcr_free(ctx, b->carried);
-    mcr_free(ctx, b);
+    mcr_free_all(ctx, b->carried, b);
 }
 
 mcr_status mcr_builder_expect(mcr_builder *b, int64_t count)
@@ -147,8 +144,7 @@ static mcr_status copy_dense(mcr_store *s, const double *values, int64_t cols, i
     return MCR_OK;
 }
 
-/* Takes the store if it could be filled, else frees it. */
-static mcr_status take_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
+mcr_status mcr_builder_take_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
 {
     if (filled == MCR_OK)
         return mcr_builder_take(b, s);
@@ -163,7 +159,7 @@ mcr_status mcr_builder_dense(mcr_builder *b, const char *name, const double *val
     mcr_status status = new_store(&s, b, name, MCR_DENSE);
     if (status == MCR_OK)
         status = copy_dense(s, values, cols, ld);
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, const int64_t *start,
@@ -180,7 +176,7 @@ mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, co
         if (s->index == NULL || s->value == NULL)
             status = MCR_NO_MEMORY;
     }
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *start,
@@ -195,7 +191,7 @@ mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *
         if (s->bytes == NULL)
             status = MCR_NO_MEMORY;
     }
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 mcr_status mcr_builder_graphs(mcr_builder *b, const char *name, const int64_t *node_start,
@@ -213,7 +209,7 @@ mcr_status mcr_builder_graphs(mcr_builder *b, const char *name, const int64_t *n
     }
     if (status == MCR_OK)
         status = mcr_store_link(s, edge_start, edge, edge_label);
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 mcr_status mcr_store_number(mcr_store *s, const int64_t *id)
@@ -233,14 +229,13 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
         status = copy_dense(s, values, cols, cols);
     if (status == MCR_OK)
         status = mcr_store_number(s, id);
-    return take_filled(b, s, status);
+    return mcr_builder_take_filled(b, s, status);
 }
 
 void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, int32_t *class_of,
                              mcr_classes *classes)
 {
-    mcr_free(b->ctx, b->target);
-    mcr_free(b->ctx, b->class_of);
+    mcr_free_all(b->ctx, b->target, b->class_of);
     mcr_classes_free(b->ctx, b->classes);
     mcr_classes_free(b->ctx, b->target_names);
     mcr_free(b->ctx, b->table);
@@ -268,8 +263,7 @@ mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
     if (status == MCR_OK)
         status = mcr_classes_of_reals(&classes, b->ctx, target, b->count, class_of);
     if (status != MCR_OK) {
-        mcr_free(b->ctx, target);
-        mcr_free(b->ctx, class_of);
+        mcr_free_all(b->ctx, target, class_of);
         return status;
     }
     mcr_builder_set_targets(b, MCR_REAL_TARGETS, target, class_of, classes);
@@ -289,8 +283,7 @@ static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
     }
     if (status == MCR_OK)
         status = mcr_classes_of_names(out, ctx, name, count);
-    mcr_free(ctx, text);
-    mcr_free(ctx, name);
+    mcr_free_all(ctx, text, name);
     return status;
 }
 
@@ -346,10 +339,7 @@ mcr_status mcr_builder_words(mcr_builder *b, const char *const *words)
         status = mcr_labels_open(&labels, b->ctx);
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
         status = mcr_labels_add(labels, words[i], strlen(words[i]));
-    if (status == MCR_OK)
-        return mcr_builder_labels(b, labels);
-    mcr_labels_close(labels);
-    return status;
+    return mcr_builder_labels_filled(b, labels, status);
 }
 
 mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
@@ -420,4 +410,20 @@ mcr_status mcr_builder_finish(mcr_data **out, mcr_builder *b)
     if (status != MCR_OK)
         mcr_builder_close(b);
     return status;
+}
+
+mcr_status mcr_builder_labels_filled(mcr_builder *b, mcr_labels *labels, mcr_status filled)
+{
+    if (filled == MCR_OK)
+        return mcr_builder_labels(b, labels);
+    mcr_labels_close(labels);
+    return filled;
+}
+
+mcr_status mcr_builder_finish_filled(mcr_data **out, mcr_builder *b, mcr_status filled)
+{
+    if (filled == MCR_OK)
+        return mcr_builder_finish(out, b);
+    mcr_builder_close(b);
+    return filled;
 }

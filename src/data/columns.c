@@ -102,8 +102,7 @@ static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, cons
         if (status == MCR_OK) /* that it is not called so twice in the model */
             status = find_name(&self, ctx, own, like->cols, like->column[c]);
     }
-    mcr_free(ctx, sorted);
-    mcr_free(ctx, own);
+    mcr_free_all(ctx, sorted, own);
     return status;
 }
 

@@ -373,10 +373,7 @@ static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64
             const char *word = parts[p]->classes->name[parts[p]->class_of[i]];
             status = mcr_labels_add(labels, word, strlen(word));
         }
-    if (status == MCR_OK)
-        return mcr_builder_labels(b, labels);
-    mcr_labels_close(labels);
-    return status;
+    return mcr_builder_labels_filled(b, labels, status);
 }
 
 /* Several targets of each object. */
@@ -514,10 +511,7 @@ static mcr_status concat(mcr_data **out, const mcr_data *const *parts, int64_t c
         status = join_carried(b, &j, parts);
     mcr_free(ctx, j.part);
     mcr_builder_layout(b, mcr_layout_retain(parts[0]->layout));
-    if (status == MCR_OK)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return status;
+    return mcr_builder_finish_filled(out, b, status);
 }
 
 mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)

@@ -278,6 +278,10 @@ mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *store, const int
  * store's count, or with -1: then the first store, targets or words set the count. Checks all
  * invariants: finite values, rising indices below cols, edges in range. */
 mcr_status mcr_builder_take(mcr_builder *builder, mcr_store *store);
+/* The end of what may not have been filled: with `filled` MCR_OK mcr_builder_take, or
+ * mcr_builder_finish; else frees the store, or the builder (NULL allowed), and returns `filled`. */
+mcr_status mcr_builder_take_filled(mcr_builder *builder, mcr_store *store, mcr_status filled);
+mcr_status mcr_builder_finish_filled(mcr_data **out, mcr_builder *builder, mcr_status filled);
 /* The same for a store whose invariants the reader has checked while parsing. */
 mcr_status mcr_builder_adopt(mcr_builder *builder, mcr_store *store);
 /* Graphs from an edge list to adjacency (sorted, symmetric, without repeats); label arrays in the
@@ -292,6 +296,8 @@ mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx);
 mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
 /* Hands them to the builder and closes them (also on failure; NULL allowed). */
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
+/* The same of labels that may not have been filled: these are closed alone. */
+mcr_status mcr_builder_labels_filled(mcr_builder *builder, mcr_labels *labels, mcr_status filled);
 void mcr_labels_close(mcr_labels *labels);
 
 /* The first label (from 0) that is "nan", "inf" or too large for a double; -1: none. */

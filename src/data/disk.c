@@ -33,8 +33,7 @@ void mcr_disk_close(void *user)
         return;
     if (d->fd >= 0)
         close(d->fd);
-    mcr_free(d->ctx, d->name);
-    mcr_free(d->ctx, d);
+    mcr_free_all(d->ctx, d->name, d);
 }
 
 mcr_status mcr_disk_open(mcr_disk **out, mcr *ctx, mcr_input *in, int64_t cols, bool single)
@@ -125,7 +124,8 @@ static mcr_status read_run(const mcr_disk *d, int64_t row, int64_t count, double
     return s ? s : check_values(d, row, to, (int64_t)values);
 }
 
-mcr_status mcr_disk_rows(const mcr_disk *d, const mcr_field *field, double *to)
+/* The rows of a field. Any number of threads. */
+static mcr_status read_field(const mcr_disk *d, const mcr_field *field, double *to)
 {
     mcr_status s = check_file(d);
     for (int64_t i = 0, run; i < field->count && !s; i += run) {
@@ -169,7 +169,7 @@ static mcr_status load_store(mcr_store **out, const mcr_data *view)
     to->count = view->count;
     to->cols = from->cols;
     to->dense = mcr_alloc(view->ctx, (size_t)to->count, (size_t)to->cols * sizeof *to->dense);
-    s = to->dense ? mcr_disk_rows(from->disk, &field, to->dense) : MCR_NO_MEMORY;
+    s = to->dense ? read_field(from->disk, &field, to->dense) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < to->count * to->cols && !s; i++)
         if (!isfinite(to->dense[i])) /* it was finite when the file was opened */
             s = mcr_fail(view->ctx, MCR_BAD_DATA, "the file was changed while it was used");
@@ -191,8 +191,7 @@ static mcr_status replace_store(mcr_data *view, mcr_store *store)
         mcr_store_free(view->store[i]);
     for (int64_t i = 0; i < view->carries; i++)
         mcr_store_free(view->carried[i]);
-    mcr_free(view->ctx, view->rows);
-    mcr_free(view->ctx, view->store);
+    mcr_free_all(view->ctx, view->rows, view->store);
     view->carries = 0;
     view->rows = NULL;
     view->first = 0;

@@ -15,7 +15,5 @@ typedef struct mcr_disk mcr_disk;
  * they change, reading fails. */
 mcr_status mcr_disk_open(mcr_disk **out, mcr *ctx, mcr_input *in, int64_t cols, bool single);
 void mcr_disk_close(void *disk); /* as `release` of a store; NULL allowed */
-/* The rows of a field. Any number of threads. */
-mcr_status mcr_disk_rows(const mcr_disk *disk, const mcr_field *field, double *to);
 
 #endif

@@ -254,7 +254,6 @@ mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, i
         mcr_data_free(*out);
         *out = NULL;
     }
-    mcr_free(ctx, t.hash);
-    mcr_free(ctx, first);
+    mcr_free_all(ctx, t.hash, first);
     return s;
 }

@@ -37,10 +37,7 @@ static mcr_status strip(mcr_data **out, const mcr_data *data, const mcr_data *li
     }
     for (int64_t f = 0; f < d->fields; f++)
         mcr_store_free(d->store[f]);
-    mcr_free(ctx, d->store);
-    mcr_free(ctx, d->target);
-    mcr_free(ctx, d->weight);
-    mcr_free(ctx, d->class_of);
+    mcr_free_all(ctx, d->store, d->target, d->weight, d->class_of);
     mcr_classes_free(ctx, d->classes);
     d->store = store;
     d->fields = like->fields;
@@ -67,8 +64,7 @@ static mcr_status name_classes(mcr_data *d, const char *const *name, int64_t cou
         s = text.status;
     if (!s)
         s = mcr_classes_of_words(&d->classes, d->ctx, text.bytes, end, count, number);
-    mcr_free(d->ctx, end);
-    mcr_free(d->ctx, number);
+    mcr_free_all(d->ctx, end, number);
     mcr_text_free(&text);
     return s;
 }

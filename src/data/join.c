@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "data/format/formats.h"
 #include "data/scan.h"
 
 /* ---- cells ------------------------------------------------------------------------------------*/
@@ -143,10 +142,7 @@ void mcr_join_close(mcr_join *j)
     mcr_text_free(&j->name);
     mcr_text_free(&j->without);
     mcr_csv_plan_free(&j->plan, ctx);
-    mcr_free(ctx, j->start);
-    mcr_free(ctx, j->path);
-    mcr_free(ctx, j->wanted);
-    mcr_free(ctx, j);
+    mcr_free_all(ctx, j->start, j->path, j->wanted, j);
 }
 
 int64_t mcr_join_unmatched(const mcr_join *j, int64_t *objects, const char **first)

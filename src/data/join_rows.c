@@ -304,8 +304,7 @@ static mcr_status read_joined(mcr_builder *b, mcr *ctx, mcr_input *in, const cha
     status = found != MCR_OK ? found : status;
     if (status == MCR_OK)
         status = mcr_layout_join(b->layout, mcr_join_key(j), in == NULL);
-    mcr_free(ctx, w.own);
-    mcr_free(ctx, w.roles);
+    mcr_free_all(ctx, w.own, w.roles);
     return status;
 }
 
@@ -322,8 +321,7 @@ mcr_status mcr_join_describe(mcr_column_info **out, int64_t *count, mcr *ctx,
     if (status == MCR_OK)
         status = mcr_csv_describe(out, count, ctx, joined, &w.options, MCR_CSV_MADE);
     mcr_input_close(joined);
-    mcr_free(ctx, w.own);
-    mcr_free(ctx, w.roles);
+    mcr_free_all(ctx, w.own, w.roles);
     return status;
 }
 

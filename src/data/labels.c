@@ -44,10 +44,7 @@ void mcr_labels_close(mcr_labels *l)
     if (l == NULL)
         return;
     mcr *ctx = l->ctx;
-    mcr_free(ctx, l->text);
-    mcr_free(ctx, l->end);
-    mcr_free(ctx, l->value);
-    mcr_free(ctx, l);
+    mcr_free_all(ctx, l->text, l->end, l->value, l);
 }
 
 mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
@@ -137,9 +134,7 @@ void mcr_classes_free(mcr *ctx, mcr_classes *c)
 {
     if (c == NULL || __atomic_sub_fetch(&c->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    mcr_free(ctx, c->name);
-    mcr_free(ctx, c->text);
-    mcr_free(ctx, c);
+    mcr_free_all(ctx, c->name, c->text, c);
 }
 
 /* A table of distinct keys with open addressing: slot -> key number, -1: free. It is at most half
@@ -167,9 +162,7 @@ static mcr_status table_open(table *t, mcr *ctx)
 
 static void table_close(table *t)
 {
-    mcr_free(t->ctx, t->slot);
-    mcr_free(t->ctx, t->hash);
-    mcr_free(t->ctx, t->sample);
+    mcr_free_all(t->ctx, t->slot, t->hash, t->sample);
 }
 
 static mcr_status table_grow(table *t)
@@ -347,8 +340,7 @@ static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const 
     for (int64_t i = 0; i < count; i++)
         class_of[i] = rank[class_of[i]];
 done:
-    mcr_free(ctx, order);
-    mcr_free(ctx, rank);
+    mcr_free_all(ctx, order, rank);
     return status;
 }
 

@@ -68,9 +68,7 @@ void mcr_layout_free(mcr_layout *l)
     mcr_free(ctx, l->column);
     mcr_classes_free(ctx, l->name);
     mcr_classes_free(ctx, l->called);
-    mcr_free(ctx, l->all);
-    mcr_free(ctx, l->joined);
-    mcr_free(ctx, l);
+    mcr_free_all(ctx, l->all, l->joined, l);
 }
 
 const mcr_layout *mcr_data_layout(const mcr_data *data)

@@ -334,10 +334,7 @@ static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *op
 static mcr_status finish(mcr_data **out, mcr *ctx, mcr_builder *b, mcr_status status,
                          const char *name, const mcr_read_options *options)
 {
-    if (status == MCR_OK)
-        status = mcr_builder_finish(out, b);
-    else
-        mcr_builder_close(b);
+    status = mcr_builder_finish_filled(out, b, status);
     if (status == MCR_OK && (status = check_lengths(*out, options)) != MCR_OK) {
         mcr_data_free(*out);
         *out = NULL;

@@ -26,26 +26,26 @@ static const char *const names[] = {"moons", "rings",  "spirals",  "xor",    "bl
 
 static const sample samples[] = {
     {"moons", "two half circles that interlock; 2 features; noise: standard deviation, 0.1", 400,
-     0.1, false, mcr_sample_moons},
+     0.1, false, mcr_sample_points},
     {"rings",
      "a ring of radius 1 (+1) in one of radius 2 (-1); 2 features; noise: standard deviation, 0.1",
-     400, 0.1, false, mcr_sample_rings},
+     400, 0.1, false, mcr_sample_points},
     {"spirals", "two spirals of one and a half turns; 2 features; noise: standard deviation, 0.02",
-     400, 0.02, false, mcr_sample_spirals},
+     400, 0.02, false, mcr_sample_points},
     {"xor",
      "the four points (-1,-1) (-1,+1) (+1,-1) (+1,+1), +1 where the signs differ; more than four: "
      "clusters around them; noise: standard deviation, 0.25",
-     4, -1, false, mcr_sample_xor},
+     4, -1, false, mcr_sample_points},
     {"blobs", "three normal clusters, classes 1 to 3; 2 features; noise: standard deviation, 0.7",
-     400, 0.7, false, mcr_sample_blobs},
+     400, 0.7, false, mcr_sample_points},
     {"line", "numbers from -4 to 4, +1 where |x| < 2; noise: standard deviation added to x, 0", 400,
-     0, false, mcr_sample_line},
+     0, false, mcr_sample_points},
     {"sinc", "regression: y = sin(x)/x for x from -10 to 10; noise: standard deviation of y, 0.1",
-     400, 0.1, false, mcr_sample_sinc},
+     400, 0.1, false, mcr_sample_points},
     {"friedman",
      "regression: y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5, 10 features from 0 to 1; "
      "noise: standard deviation of y, 1",
-     400, 1, false, mcr_sample_friedman},
+     400, 1, false, mcr_sample_points},
     {"motifs",
      "DNA of 60 to 100 letters; +1 holds TGACTCAT, -1 the same letters shuffled; noise: chance "
      "that "
@@ -126,7 +126,7 @@ mcr_status mcr_data_sample(mcr_data **out, mcr *ctx, const char *name, int64_t c
     mcr_status status = check_call(s, ctx, name, count, noise);
     if (status != MCR_OK)
         return status;
-    mcr_sample_job job = {.ctx = ctx, .count = count > 0 ? count : s->count};
+    mcr_sample_job job = {.ctx = ctx, .name = s->name, .count = count > 0 ? count : s->count};
     job.noise = noise >= 0 ? noise : s->noise;
     char stream[64];
     snprintf(stream, sizeof stream, "sample.%s", name);
@@ -135,10 +135,7 @@ mcr_status mcr_data_sample(mcr_data **out, mcr *ctx, const char *name, int64_t c
     if (status != MCR_OK)
         return status;
     status = s->make(&job);
-    if (status == MCR_OK)
-        return mcr_builder_finish(out, job.builder);
-    mcr_builder_close(job.builder);
-    return status;
+    return mcr_builder_finish_filled(out, job.builder, status);
 }
 
 int mcr_sample_deal(mcr_sample_dealer *d, mcr_random *random)

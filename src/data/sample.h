@@ -11,6 +11,7 @@
 /* What a maker works with. It adds fields and targets for `count` objects to the builder. */
 typedef struct mcr_sample_job {
     mcr *ctx;
+    const char *name;     /* of the set */
     mcr_builder *builder; /* opened for count objects */
     mcr_random random;
     int64_t count;
@@ -34,8 +35,7 @@ mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *
                              double *target);
 
 /* Vectors (sample_points.c). */
-mcr_sample_make mcr_sample_moons, mcr_sample_rings, mcr_sample_spirals, mcr_sample_xor,
-    mcr_sample_blobs, mcr_sample_line, mcr_sample_sinc, mcr_sample_friedman, mcr_sample_sparse;
+mcr_sample_make mcr_sample_points, mcr_sample_sparse;
 /* Strings and graphs (sample_objects.c). */
 mcr_sample_make mcr_sample_motifs, mcr_sample_molecules, mcr_sample_mixed;
 

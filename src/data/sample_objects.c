@@ -196,9 +196,7 @@ static mcr_status open_graphs(graphs *g, mcr_sample_job *job)
 static void close_graphs(graphs *g, mcr *ctx)
 {
     mcr_store_free(g->store);
-    mcr_free(ctx, g->edge_start);
-    mcr_free(ctx, g->edge);
-    mcr_free(ctx, g->edge_label);
+    mcr_free_all(ctx, g->edge_start, g->edge, g->edge_label);
 }
 
 /* Atoms are numbered at random: the numbers must not reveal which part they belong to. */

@@ -5,43 +5,9 @@
 #include "data/sample.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double PI = 3.141592653589793;
-
-/* ---- one loop for all dense sets ------------------------------------------------------------ */
-
-/* One object of class c: fills the features, returns the target. */
-typedef double draw_object(mcr_random *r, int64_t i, int c, double noise, double *x);
-
-static mcr_status make_dense(mcr_sample_job *job, int classes, int64_t cols, draw_object *draw)
-{
-    mcr_sample_dealer dealer = {.count = classes};
-    mcr_store *store = NULL;
-    double *target = mcr_alloc(job->ctx, (size_t)job->count, sizeof *target);
-    mcr_status status = target ? MCR_OK : MCR_NO_MEMORY;
-    if (status == MCR_OK)
-        status = mcr_store_new(&store, job->ctx, "x", MCR_DENSE);
-    if (status != MCR_OK)
-        goto done;
-    store->count = job->count;
-    store->cols = cols;
-    store->dense = mcr_alloc(job->ctx, (size_t)job->count, (size_t)cols * sizeof(double));
-    status = store->dense ? MCR_OK : MCR_NO_MEMORY;
-    if (status != MCR_OK)
-        goto done;
-    for (int64_t i = 0; i < job->count; i++) {
-        int c = classes > 1 ? mcr_sample_deal(&dealer, &job->random) : 0;
-        target[i] = draw(&job->random, i, c, job->noise, store->dense + i * cols);
-    }
-    status = mcr_builder_take(job->builder, store);
-    store = NULL;
-    if (status == MCR_OK)
-        status = mcr_builder_targets(job->builder, target);
-done:
-    mcr_store_free(store);
-    mcr_free(job->ctx, target);
-    return status;
-}
 
 static double between(mcr_random *r, double low, double high)
 {
@@ -125,38 +91,6 @@ static double draw_line(mcr_random *r, int64_t i, int c, double noise, double *x
     return sign_of(c);
 }
 
-mcr_status mcr_sample_moons(mcr_sample_job *job)
-{
-    return make_dense(job, 2, 2, draw_moon);
-}
-
-mcr_status mcr_sample_rings(mcr_sample_job *job)
-{
-    return make_dense(job, 2, 2, draw_ring);
-}
-
-mcr_status mcr_sample_spirals(mcr_sample_job *job)
-{
-    return make_dense(job, 2, 2, draw_spiral);
-}
-
-mcr_status mcr_sample_xor(mcr_sample_job *job)
-{
-    if (job->noise < 0)
-        job->noise = job->count <= 4 ? 0 : 0.25;
-    return make_dense(job, 1, 2, draw_xor);
-}
-
-mcr_status mcr_sample_blobs(mcr_sample_job *job)
-{
-    return make_dense(job, 3, 2, draw_blob);
-}
-
-mcr_status mcr_sample_line(mcr_sample_job *job)
-{
-    return make_dense(job, 2, 1, draw_line);
-}
-
 /* ---- regression ----------------------------------------------------------------------------- */
 
 static double draw_sinc(mcr_random *r, int64_t i, int c, double noise, double *x)
@@ -178,14 +112,44 @@ static double draw_friedman(mcr_random *r, int64_t i, int c, double noise, doubl
            noise * mcr_random_normal(r);
 }
 
-mcr_status mcr_sample_sinc(mcr_sample_job *job)
-{
-    return make_dense(job, 1, 1, draw_sinc);
-}
+/* ---- one loop for all dense sets ------------------------------------------------------------ */
 
-mcr_status mcr_sample_friedman(mcr_sample_job *job)
+/* draw: one object of class c: fills the features, returns the target. */
+static const struct {
+    const char *name;
+    int classes, cols;
+    double (*draw)(mcr_random *r, int64_t i, int c, double noise, double *x);
+} sets[] = {
+    {"moons", 2, 2, draw_moon}, {"rings", 2, 2, draw_ring},         {"spirals", 2, 2, draw_spiral},
+    {"xor", 1, 2, draw_xor},    {"blobs", 3, 2, draw_blob},         {"line", 2, 1, draw_line},
+    {"sinc", 1, 1, draw_sinc},  {"friedman", 1, 10, draw_friedman},
+};
+
+mcr_status mcr_sample_points(mcr_sample_job *job)
 {
-    return make_dense(job, 1, 10, draw_friedman);
+    int set = 0;
+    while (strcmp(sets[set].name, job->name) != 0)
+        set++;
+    int64_t cols = sets[set].cols;
+    mcr_sample_dealer dealer = {.count = sets[set].classes};
+    if (job->noise < 0)
+        job->noise = job->count <= 4 ? 0 : 0.25;
+    mcr_store *store = NULL;
+    double *target = mcr_alloc(job->ctx, (size_t)job->count, sizeof *target);
+    mcr_status status = target ? MCR_OK : MCR_NO_MEMORY;
+    if (status == MCR_OK)
+        status = mcr_store_new(&store, job->ctx, "x", MCR_DENSE);
+    if (status == MCR_OK) {
+        store->count = job->count;
+        store->cols = cols;
+        store->dense = mcr_alloc(job->ctx, (size_t)job->count, (size_t)cols * sizeof(double));
+        status = store->dense ? MCR_OK : MCR_NO_MEMORY;
+    }
+    for (int64_t i = 0; i < job->count && status == MCR_OK; i++) {
+        int c = dealer.count > 1 ? mcr_sample_deal(&dealer, &job->random) : 0;
+        target[i] = sets[set].draw(&job->random, i, c, job->noise, store->dense + i * cols);
+    }
+    return mcr_sample_finish(job, status, store, target);
 }
 
 /* ---- sparse --------------------------------------------------------------------------------- */

@@ -330,11 +330,8 @@ void mcr_scaling_free(mcr_scaling *s)
     if (!s)
         return;
     for (int64_t f = 0; s->field && f < s->fields; f++) {
-        mcr_free(s->ctx, s->field[f].name);
-        mcr_free(s->ctx, s->field[f].shift);
-        mcr_free(s->ctx, s->field[f].factor);
-        mcr_free(s->ctx, s->field[f].fill);
-        mcr_free(s->ctx, s->field[f].flag);
+        mcr_free_all(s->ctx, s->field[f].name, s->field[f].shift, s->field[f].factor,
+                     s->field[f].fill, s->field[f].flag);
         for (int64_t c = 0; s->field[f].column && c < s->field[f].in; c++)
             mcr_free(s->ctx, s->field[f].column[c]);
         mcr_free(s->ctx, s->field[f].column);
@@ -343,9 +340,7 @@ void mcr_scaling_free(mcr_scaling *s)
         mcr_free(s->ctx, s->known[k].name);
         mcr_words_free(&s->known[k].words, s->ctx);
     }
-    mcr_free(s->ctx, s->known);
-    mcr_free(s->ctx, s->field);
-    mcr_free(s->ctx, s);
+    mcr_free_all(s->ctx, s->known, s->field, s);
 }
 
 /* ---- applying ---------------------------------------------------------------------------------*/

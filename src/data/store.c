@@ -55,20 +55,12 @@ void mcr_store_free(mcr_store *s)
     mcr_free(ctx, s->name);
     for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
         mcr_free(ctx, s->column[c]);
-    mcr_free(ctx, s->column);
-    mcr_free(ctx, s->id);
+    mcr_free_all(ctx, s->column, s->id);
     if (!s->lent_start)
         mcr_free(ctx, s->start);
-    if (!s->borrowed) {
-        mcr_free(ctx, s->dense);
-        mcr_free(ctx, s->index);
-        mcr_free(ctx, s->value);
-        mcr_free(ctx, s->bytes);
-    }
-    mcr_free(ctx, s->link);
-    mcr_free(ctx, s->adjacent);
-    mcr_free(ctx, s->node_label);
-    mcr_free(ctx, s->link_label);
+    if (!s->borrowed)
+        mcr_free_all(ctx, s->dense, s->index, s->value, s->bytes);
+    mcr_free_all(ctx, s->link, s->adjacent, s->node_label, s->link_label);
     for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
         mcr_free(ctx, s->label_name[i]);
     mcr_free(ctx, s->label_name);
@@ -356,10 +348,7 @@ mcr_status mcr_store_link(mcr_store *s, const int64_t *edge_start, const int32_t
     sort_by_tail(s, &a, fill);
     status = MCR_OK;
 done:
-    mcr_free(ctx, fill);
-    mcr_free(ctx, a.first);
-    mcr_free(ctx, a.tail);
-    mcr_free(ctx, a.label);
+    mcr_free_all(ctx, fill, a.first, a.tail, a.label);
     return status;
 }
 

@@ -27,19 +27,14 @@ void mcr_data_free(mcr_data *d)
     mcr *ctx = d->ctx;
     for (int64_t i = 0; d->store != NULL && i < d->fields; i++)
         mcr_store_free(d->store[i]);
-    mcr_free(ctx, d->store);
-    mcr_free(ctx, d->rows);
-    mcr_free(ctx, d->target);
-    mcr_free(ctx, d->weight);
-    mcr_free(ctx, d->class_of);
+    mcr_free_all(ctx, d->store, d->rows, d->target, d->weight, d->class_of);
     mcr_classes_free(ctx, d->classes);
     mcr_classes_free(ctx, d->target_names);
     mcr_free(ctx, d->table);
     mcr_layout_free(d->layout);
     for (int64_t i = 0; i < d->carries; i++)
         mcr_store_free(d->carried[i]);
-    mcr_free(ctx, d->carried);
-    mcr_free(ctx, d);
+    mcr_free_all(ctx, d->carried, d);
 }
 
 int64_t mcr_data_count(const mcr_data *data)

@@ -133,15 +133,13 @@ static void add_sparse(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
     mcr_vector x = mcr_store_vector(s, row);
     mcr_json_write_object(w);
-    mcr_json_write_key(w, "i");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "i");
     for (int64_t e = 0; e < x.count; e++)
         mcr_json_write_int(w, mcr_vector_column(&x, e));
     mcr_json_write_end_array(w);
     mcr_json_write_key(w, "v");
     add_reals(w, &x);
-    mcr_json_write_key(w, "n");
-    mcr_json_write_int(w, s->cols);
+    mcr_json_put_int(w, "n", s->cols);
     mcr_json_write_end_object(w);
 }
 
@@ -185,8 +183,7 @@ static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
     mcr_json_write_object(w);
     add_nodes(w, s, row);
-    mcr_json_write_key(w, "edges");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "edges");
     for (int64_t v = s->start[row]; v < s->start[row + 1]; v++)
         for (int64_t k = s->link[v]; k < s->link[v + 1]; k++) {
             if (s->adjacent[k] < v - s->start[row])
@@ -214,8 +211,7 @@ static void add_kernel_row(mcr_json_writer *w, const mcr_store *s, int64_t row)
     mcr_json_write_object(w);
     mcr_json_write_key(w, "k");
     add_reals(w, &x);
-    mcr_json_write_key(w, "id");
-    mcr_json_write_int(w, s->id != NULL ? s->id[row] : -1);
+    mcr_json_put_int(w, "id", s->id != NULL ? s->id[row] : -1);
     mcr_json_write_end_object(w);
 }
 
@@ -231,8 +227,7 @@ static void row_jsonl(mcr_text *to, const mcr_data *data, int64_t i)
     else if (data->target != NULL)
         mcr_json_write_real(&w, data->target[i]);
     if (data->weight != NULL) {
-        mcr_json_write_key(&w, "weight");
-        mcr_json_write_real(&w, data->weight[i]);
+        mcr_json_put_real(&w, "weight", data->weight[i]);
     }
     for (int64_t f = 0; f < data->fields; f++) {
         mcr_field field = mcr_data_field(data, f);

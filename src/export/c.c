@@ -241,14 +241,14 @@ static mcr_status write(const mcr_exporting *e)
     if (!s)
         s = w.status;
     if (!s)
-        s = mcr_export_save(e->ctx, &w.text, e->path);
+        s = mcr_text_save(&w.text, e->path);
     if (!s)
         find_header(e->report->also, sizeof e->report->also, e->path);
     if (!s && e->report->also[0]) {
         mcr_text_free(&w.text);
         mcr_text_init(&w.text, e->ctx);
         put_header(&w);
-        s = w.status ? w.status : mcr_export_save(e->ctx, &w.text, e->report->also);
+        s = w.status ? w.status : mcr_text_save(&w.text, e->report->also);
     }
     mcr_text_free(&w.text);
     mcr_quantised_close(e->ctx, &w.int8);

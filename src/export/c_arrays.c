@@ -52,9 +52,7 @@ static mcr_status put_sparse(mcr_c_writer *w, int64_t entries)
         mcr_c_ints(w, "@_place", "column", column, entries);
         mcr_c_ints(w, "long", "start", start, p->basis + 1);
     }
-    mcr_free(w->ctx, start);
-    mcr_free(w->ctx, column);
-    mcr_free(w->ctx, value);
+    mcr_free_all(w->ctx, start, column, value);
     return s ? s : w->status;
 }
 
@@ -93,8 +91,7 @@ static mcr_status put_strings(mcr_c_writer *w, int64_t string)
         snprintf(name, sizeof name, "begin%lld", (long long)string);
         mcr_c_ints(w, "long", name, start, f->count + 1);
     }
-    mcr_free(w->ctx, start);
-    mcr_free(w->ctx, letter);
+    mcr_free_all(w->ctx, start, letter);
     return s ? s : w->status;
 }
 
@@ -197,9 +194,7 @@ static mcr_status put_segments(mcr_c_writer *w)
         mcr_c_ints(w, "@_index", "segment", table, 4 * p->segments);
         mcr_c_ints(w, "@_index", "output", output, outputs);
     }
-    mcr_free(w->ctx, table);
-    mcr_free(w->ctx, output);
-    mcr_free(w->ctx, coef);
+    mcr_free_all(w->ctx, table, output, coef);
     return s ? s : w->status;
 }
 

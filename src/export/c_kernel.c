@@ -82,67 +82,32 @@ typedef enum helper {
     HELPERS
 } helper;
 
+/* Sums over the features of a and b, some with weights `by`: what feature k adds. */
+static const struct {
+    const char *name, *term;
+} sums[] = {
+    [DOT] = {"dot", "sum += a[k] * b[k];\n"},
+    [DOT_BY] = {"dot_by", "sum += $_READ(by + k) * a[k] * b[k];\n"},
+    [SQUARE] = {"square", "sum += (a[k] - b[k]) * (a[k] - b[k]);\n"},
+    [SQUARE_BY] = {"square_by", "sum += $_READ(by + k) * (a[k] - b[k]) * (a[k] - b[k]);\n"},
+    [ABSOLUTE] = {"absolute", "sum += a[k] > b[k] ? a[k] - b[k] : b[k] - a[k];\n"},
+    [ABSOLUTE_BY] = {"absolute_by",
+                     "sum += $_READ(by + k) * (a[k] > b[k] ? a[k] - b[k] : b[k] - a[k]);\n"},
+    [CHI2] = {"chi2", "if (a[k] + b[k] > 0)\n"
+                      "            sum += (a[k] - b[k]) * (a[k] - b[k]) / (a[k] + b[k]);\n"},
+    [COMMON] = {"common", "sum += a[k] < b[k] ? a[k] : b[k];\n"},
+};
+
+static void put_sum(mcr_c_writer *w, helper h)
+{
+    mcr_c_put(w, "static @_real @_%s(const @_real *a, const @_real *b, @_index n%s)\n",
+              sums[h].name, strstr(sums[h].name, "_by") ? ", const @_real *by" : "");
+    mcr_c_lines(w, "{\n    @_real sum = 0;\n    for (@_index k = 0; k < n; k++)\n        ");
+    mcr_c_lines(w, sums[h].term);
+    mcr_c_lines(w, "    return sum;\n}\n\n");
+}
+
 static const char *const helpers[HELPERS] = {
-    [DOT] = "static @_real @_dot(const @_real *a, const @_real *b, @_index n)\n"
-            "{\n"
-            "    @_real sum = 0;\n"
-            "    for (@_index k = 0; k < n; k++)\n"
-            "        sum += a[k] * b[k];\n"
-            "    return sum;\n"
-            "}\n\n",
-    [DOT_BY] =
-        "static @_real @_dot_by(const @_real *a, const @_real *b, @_index n, const @_real *by)\n"
-        "{\n"
-        "    @_real sum = 0;\n"
-        "    for (@_index k = 0; k < n; k++)\n"
-        "        sum += $_READ(by + k) * a[k] * b[k];\n"
-        "    return sum;\n"
-        "}\n\n",
-    [SQUARE] = "static @_real @_square(const @_real *a, const @_real *b, @_index n)\n"
-               "{\n"
-               "    @_real sum = 0;\n"
-               "    for (@_index k = 0; k < n; k++)\n"
-               "        sum += (a[k] - b[k]) * (a[k] - b[k]);\n"
-               "    return sum;\n"
-               "}\n\n",
-    [SQUARE_BY] =
-        "static @_real @_square_by(const @_real *a, const @_real *b, @_index n, const @_real *by)\n"
-        "{\n"
-        "    @_real sum = 0;\n"
-        "    for (@_index k = 0; k < n; k++)\n"
-        "        sum += $_READ(by + k) * (a[k] - b[k]) * (a[k] - b[k]);\n"
-        "    return sum;\n"
-        "}\n\n",
-    [ABSOLUTE] = "static @_real @_absolute(const @_real *a, const @_real *b, @_index n)\n"
-                 "{\n"
-                 "    @_real sum = 0;\n"
-                 "    for (@_index k = 0; k < n; k++)\n"
-                 "        sum += a[k] > b[k] ? a[k] - b[k] : b[k] - a[k];\n"
-                 "    return sum;\n"
-                 "}\n\n",
-    [ABSOLUTE_BY] = "static @_real @_absolute_by(const @_real *a, const @_real *b, @_index n, "
-                    "const @_real *by)\n"
-                    "{\n"
-                    "    @_real sum = 0;\n"
-                    "    for (@_index k = 0; k < n; k++)\n"
-                    "        sum += $_READ(by + k) * (a[k] > b[k] ? a[k] - b[k] : b[k] - a[k]);\n"
-                    "    return sum;\n"
-                    "}\n\n",
-    [CHI2] = "static @_real @_chi2(const @_real *a, const @_real *b, @_index n)\n"
-             "{\n"
-             "    @_real sum = 0;\n"
-             "    for (@_index k = 0; k < n; k++)\n"
-             "        if (a[k] + b[k] > 0)\n"
-             "            sum += (a[k] - b[k]) * (a[k] - b[k]) / (a[k] + b[k]);\n"
-             "    return sum;\n"
-             "}\n\n",
-    [COMMON] = "static @_real @_common(const @_real *a, const @_real *b, @_index n)\n"
-               "{\n"
-               "    @_real sum = 0;\n"
-               "    for (@_index k = 0; k < n; k++)\n"
-               "        sum += a[k] < b[k] ? a[k] : b[k];\n"
-               "    return sum;\n"
-               "}\n\n",
     [POWER] = "static @_real @_power(@_real x, long n)\n"
               "{\n"
               "    @_real y = 1;\n"
@@ -252,8 +217,10 @@ static void put_helpers(mcr_c_writer *w)
         if (w->p->part[q].map == MCR_PART_CIRCLE)
             wanted[CIRCLE] = true;
     for (int h = 0; h < HELPERS; h++)
-        if (wanted[h])
+        if (wanted[h] && helpers[h])
             mcr_c_lines(w, helpers[h]);
+        else if (wanted[h])
+            put_sum(w, (helper)h);
 }
 
 /* ---- lists, functions of strings --------------------------------------------------------------*/

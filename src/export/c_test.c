@@ -75,9 +75,7 @@ static mcr_status add_sparse(mcr_c_writer *w, mcr_builder *b, const mcr_port *po
         start[t->count] = at;
         s = mcr_builder_sparse(b, port->field.store->name, port->cols, start, index, value);
     }
-    mcr_free(w->ctx, start);
-    mcr_free(w->ctx, index);
-    mcr_free(w->ctx, value);
+    mcr_free_all(w->ctx, start, index, value);
     return s;
 }
 
@@ -115,10 +113,7 @@ static mcr_status make_data(mcr_c_writer *w, mcr_data **out, const trial *t)
         else
             s = add_sparse(w, b, port, t);
     }
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* ---- what is expected -------------------------------------------------------------------------*/
@@ -288,9 +283,6 @@ mcr_status mcr_c_test(mcr_c_writer *w)
     mcr_c_put(w, "#endif\n");
     s = w->status;
 done:
-    mcr_free(w->ctx, t.x);
-    mcr_free(w->ctx, t.first);
-    mcr_free(w->ctx, t.score);
-    mcr_free(w->ctx, t.value);
+    mcr_free_all(w->ctx, t.x, t.first, t.score, t.value);
     return s;
 }

@@ -34,18 +34,6 @@ mcr_status mcr_export_describe(int64_t number, mcr_export_info *out)
     return MCR_SIZED_WRITE(mcr_export_info, out, NULL, &info);
 }
 
-mcr_status mcr_export_save(mcr *ctx, const mcr_text *text, const char *path)
-{
-    mcr_output *out = NULL;
-    mcr_status s = text->status ? text->status : mcr_output_open(&out, ctx, path);
-    if (!s)
-        s = mcr_output_write(out, text->bytes, (size_t)text->length);
-    if (!s)
-        return mcr_output_commit(out);
-    mcr_output_abandon(out);
-    return s;
-}
-
 /* ---- what the call says -----------------------------------------------------------------------*/
 
 static mcr_status find_target(const mcr_export_type **out, mcr *ctx, const char *name)

@@ -31,7 +31,4 @@ typedef struct mcr_export_type {
 #include "export/exports.def"
 #undef EXPORT
 
-/* Writes a text as a whole file; fails with the text's status. */
-mcr_status mcr_export_save(mcr *ctx, const mcr_text *text, const char *path);
-
 #endif

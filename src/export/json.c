@@ -13,38 +13,6 @@
 
 enum { VERSION = 1 };
 
-static void put_reals(mcr_json_writer *w, const double *value, int64_t count)
-{
-    mcr_json_write_array(w);
-    for (int64_t i = 0; i < count; i++)
-        mcr_json_write_real(w, value[i]);
-    mcr_json_write_end_array(w);
-}
-
-static void key_text(mcr_json_writer *w, const char *key, const char *text)
-{
-    mcr_json_write_key(w, key);
-    mcr_json_write_text(w, text);
-}
-
-static void key_int(mcr_json_writer *w, const char *key, int64_t value)
-{
-    mcr_json_write_key(w, key);
-    mcr_json_write_int(w, value);
-}
-
-static void key_real(mcr_json_writer *w, const char *key, double value)
-{
-    mcr_json_write_key(w, key);
-    mcr_json_write_real(w, value);
-}
-
-static void key_reals(mcr_json_writer *w, const char *key, const double *value, int64_t count)
-{
-    mcr_json_write_key(w, key);
-    put_reals(w, value, count);
-}
-
 /* A line of its own, for people who look at the file. */
 static void next_line(mcr_json_writer *w)
 {
@@ -73,7 +41,7 @@ static void put_param(mcr_json_writer *w, const mcr_param *p, const void *values
     case MCR_CHOICE: put_choice(w, p->choices, *(const int *)at); break;
     case MCR_TEXT: mcr_json_write_text(w, *(char *const *)at); break;
     case MCR_REALS:
-        put_reals(w, ((const mcr_reals *)at)->values, ((const mcr_reals *)at)->count);
+        mcr_json_write_reals(w, ((const mcr_reals *)at)->values, ((const mcr_reals *)at)->count);
         break;
     }
 }
@@ -83,20 +51,18 @@ static mcr_status put_kernel(mcr_json_writer *w, const mcr_model *m, const mcr_k
     mcr_field field;
     mcr_status s = MCR_OK;
     mcr_json_write_object(w);
-    key_text(w, "type", k->type->name);
+    mcr_json_put_text(w, "type", k->type->name);
     if (k->type->kinds != 0) {
         s = mcr_field_choose(&field, m->ctx, k->type->name, k->type->kinds, k->field, NULL,
                              m->basis);
         if (!s)
-            key_text(w, "field", field.store->name);
+            mcr_json_put_text(w, "field", field.store->name);
     }
-    mcr_json_write_key(w, "params");
-    mcr_json_write_object(w);
+    mcr_json_put_object(w, "params");
     for (const mcr_param *p = k->type->params; p && p->name; p++)
         put_param(w, p, k->params);
     mcr_json_write_end_object(w);
-    mcr_json_write_key(w, "children");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "children");
     for (int c = 0; c < k->children && !s; c++)
         s = put_kernel(w, m, k->child[c]);
     mcr_json_write_end_array(w);
@@ -110,16 +76,14 @@ static void put_graph(mcr_json_writer *w, const mcr_store *s, int64_t r)
 {
     int64_t first = s->start[r], end = s->start[r + 1];
     mcr_json_write_object(w);
-    key_int(w, "nodes", end - first);
+    mcr_json_put_int(w, "nodes", end - first);
     if (s->node_label) {
-        mcr_json_write_key(w, "labels");
-        mcr_json_write_array(w);
+        mcr_json_put_array(w, "labels");
         for (int64_t v = first; v < end; v++)
             mcr_json_write_int(w, s->node_label[v]);
         mcr_json_write_end_array(w);
     }
-    mcr_json_write_key(w, "edges");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "edges");
     for (int64_t v = first; v < end; v++)
         for (int64_t e = s->link[v]; e < s->link[v + 1]; e++) {
             if (s->adjacent[e] < v - first) /* it stands at both ends */
@@ -162,8 +126,7 @@ static void put_vector(mcr_json_writer *w, const mcr_vector *x)
         return;
     }
     mcr_json_write_object(w);
-    mcr_json_write_key(w, "index");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "index");
     for (int64_t e = 0; e < x->count; e++)
         mcr_json_write_int(w, mcr_vector_column(x, e));
     mcr_json_write_end_array(w);
@@ -205,44 +168,39 @@ static void put_scaling(mcr_json_writer *w, const mcr_model *m, const char *name
         const mcr_scaled_field *by = &m->scaling->field[f];
         if (strcmp(by->name, name) != 0)
             continue;
-        mcr_json_write_key(w, "scaling");
-        mcr_json_write_object(w);
-        key_reals(w, "shift", by->shift, by->cols);
-        key_reals(w, "factor", by->factor, by->cols);
+        mcr_json_put_object(w, "scaling");
+        mcr_json_put_reals(w, "shift", by->shift, by->cols);
+        mcr_json_put_reals(w, "factor", by->factor, by->cols);
         mcr_json_write_end_object(w);
     }
 }
 
 static void put_fields(mcr_json_writer *w, const mcr_model *m)
 {
-    mcr_json_write_key(w, "fields");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "fields");
     for (int64_t i = 0; i < mcr_data_fields(m->basis); i++) {
         mcr_field f = mcr_data_field(m->basis, i);
         const mcr_store *s = f.store;
         next_line(w);
         mcr_json_write_object(w);
-        key_text(w, "name", s->name);
-        key_text(w, "kind", kind_name(s->kind));
+        mcr_json_put_text(w, "name", s->name);
+        mcr_json_put_text(w, "kind", kind_name(s->kind));
         if (s->kind == MCR_DENSE || s->kind == MCR_SPARSE)
-            key_int(w, "features", s->cols);
+            mcr_json_put_int(w, "features", s->cols);
         if (s->column) {
-            mcr_json_write_key(w, "columns");
-            mcr_json_write_array(w);
+            mcr_json_put_array(w, "columns");
             for (int64_t c = 0; c < s->cols; c++)
                 mcr_json_write_text(w, s->column[c]);
             mcr_json_write_end_array(w);
         }
         if (s->label_name) {
-            mcr_json_write_key(w, "label_names");
-            mcr_json_write_array(w);
+            mcr_json_put_array(w, "label_names");
             for (int64_t c = 0; c < s->label_names; c++)
                 mcr_json_write_text(w, s->label_name[c]);
             mcr_json_write_end_array(w);
         }
         put_scaling(w, m, s->name);
-        mcr_json_write_key(w, "support");
-        mcr_json_write_array(w);
+        mcr_json_put_array(w, "support");
         for (int64_t o = 0; o < f.count; o++)
             put_object(w, &f, o);
         mcr_json_write_end_array(w);
@@ -255,24 +213,21 @@ static void put_fields(mcr_json_writer *w, const mcr_model *m)
 
 static void put_segments(mcr_json_writer *w, const mcr_fitted *f)
 {
-    mcr_json_write_key(w, "segments");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "segments");
     for (int64_t g = 0; g < f->segments; g++) {
         const mcr_segment *s = &f->segment[g];
         next_line(w);
         mcr_json_write_object(w);
-        key_text(w, "kernel", f->second && g ? "kernel2" : "kernel");
-        key_int(w, "first", s->first);
-        key_int(w, "count", s->count);
-        mcr_json_write_key(w, "outputs");
-        mcr_json_write_array(w);
+        mcr_json_put_text(w, "kernel", f->second && g ? "kernel2" : "kernel");
+        mcr_json_put_int(w, "first", s->first);
+        mcr_json_put_int(w, "count", s->count);
+        mcr_json_put_array(w, "outputs");
         for (int64_t t = 0; t < s->outputs; t++)
             mcr_json_write_int(w, s->output[t]);
         mcr_json_write_end_array(w);
-        mcr_json_write_key(w, "coef");
-        mcr_json_write_array(w);
+        mcr_json_put_array(w, "coef");
         for (int64_t t = 0; t < s->outputs; t++)
-            put_reals(w, s->coef + t * s->count, s->count);
+            mcr_json_write_reals(w, s->coef + t * s->count, s->count);
         mcr_json_write_end_array(w);
         mcr_json_write_end_object(w);
     }
@@ -313,26 +268,23 @@ static void put_decisions(mcr_json_writer *w, const mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
     next_line(w);
-    mcr_json_write_key(w, "outputs");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "outputs");
     for (int64_t o = 0; o < f->outputs; o++)
         mcr_json_write_text(w, m->output_name[o]);
     mcr_json_write_end_array(w);
-    key_reals(w, "offset", f->offset, f->outputs);
+    mcr_json_put_reals(w, "offset", f->offset, f->outputs);
     put_segments(w, f);
     next_line(w);
-    key_text(w, "rule", rule_name(f->rule));
-    mcr_json_write_key(w, "classes");
-    mcr_json_write_array(w);
+    mcr_json_put_text(w, "rule", rule_name(f->rule));
+    mcr_json_put_array(w, "classes");
     for (int64_t c = 0; c < m->classes; c++)
         mcr_json_write_text(w, m->class_name[c]);
     mcr_json_write_end_array(w);
     put_probability(w, f);
     next_line(w);
-    mcr_json_write_key(w, "numbers");
-    mcr_json_write_object(w);
+    mcr_json_put_object(w, "numbers");
     for (int64_t e = 0; e < f->extras; e++)
-        key_reals(w, f->extra[e].name, f->extra[e].value, f->extra[e].count);
+        mcr_json_put_reals(w, f->extra[e].name, f->extra[e].value, f->extra[e].count);
     mcr_json_write_end_object(w);
 }
 
@@ -341,15 +293,14 @@ static void put_decisions(mcr_json_writer *w, const mcr_model *m)
 static void put_report(mcr_json_writer *w, const mcr_model *m)
 {
     const mcr_report_fit *r = &m->report;
-    mcr_json_write_key(w, "report");
-    mcr_json_write_object(w);
-    key_int(w, "n", r->n);
-    key_int(w, "features", r->features);
-    key_real(w, "objective", r->objective);
-    key_text(w, "stop", mcr_stop_name(r->stop));
-    key_text(w, "certificate", r->certificate);
-    key_real(w, "value", r->value);
-    key_real(w, "tolerance", r->tolerance);
+    mcr_json_put_object(w, "report");
+    mcr_json_put_int(w, "n", r->n);
+    mcr_json_put_int(w, "features", r->features);
+    mcr_json_put_real(w, "objective", r->objective);
+    mcr_json_put_text(w, "stop", mcr_stop_name(r->stop));
+    mcr_json_put_text(w, "certificate", r->certificate);
+    mcr_json_put_real(w, "value", r->value);
+    mcr_json_put_real(w, "tolerance", r->tolerance);
     mcr_json_write_end_object(w);
 }
 
@@ -362,14 +313,14 @@ static mcr_status put_model(mcr_json_writer *w, const mcr_exporting *e)
                                        [MCR_TRANSFORM] = "coordinates"};
     const mcr_model *m = e->model;
     mcr_json_write_object(w);
-    key_text(w, "format", "mercer-model");
-    key_int(w, "version", VERSION);
-    key_text(w, "made_by", m->version);
-    key_text(w, "learner", m->learner);
-    key_text(w, "options", m->options);
-    key_text(w, "task", task[m->fitted->task]);
+    mcr_json_put_text(w, "format", "mercer-model");
+    mcr_json_put_int(w, "version", VERSION);
+    mcr_json_put_text(w, "made_by", m->version);
+    mcr_json_put_text(w, "learner", m->learner);
+    mcr_json_put_text(w, "options", m->options);
+    mcr_json_put_text(w, "task", task[m->fitted->task]);
     next_line(w);
-    key_text(w, "kernel_text", mcr_kernel_text(m->kernel));
+    mcr_json_put_text(w, "kernel_text", mcr_kernel_text(m->kernel));
     mcr_json_write_key(w, "kernel");
     mcr_status s = put_kernel(w, m, m->kernel);
     if (!s && m->fitted->second) {
@@ -400,7 +351,7 @@ static mcr_status write(const mcr_exporting *e)
     mcr_json_write_init(&w, &t);
     mcr_status s = put_model(&w, e);
     if (!s)
-        s = mcr_export_save(e->ctx, &t, e->path);
+        s = mcr_text_save(&t, e->path);
     mcr_text_free(&t);
     return s;
 }

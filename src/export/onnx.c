@@ -81,7 +81,7 @@ static mcr_status write(const mcr_exporting *e)
     if (!s)
         s = put_graph(&t, e, p, single);
     if (!s)
-        s = mcr_export_save(e->ctx, &t, e->path);
+        s = mcr_text_save(&t, e->path);
     mcr_text_free(&t);
     mcr_portable_close(p);
     return s;

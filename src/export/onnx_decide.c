@@ -136,9 +136,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
     double all = 0, *sign = s ? NULL : zeros(g, m, outputs), *share = s ? NULL : zeros(g, m, 1);
     if (s || !object || !sign || !share) {
         g->status = s ? s : MCR_NO_MEMORY;
-        mcr_free(g->ctx, object);
-        mcr_free(g->ctx, sign);
-        mcr_free(g->ctx, share);
+        mcr_free_all(g->ctx, object, sign, share);
         return 0;
     }
     for (int64_t i = 0; i < m; i++) {
@@ -367,7 +365,9 @@ bool mcr_onnx_whole_labels(const mcr_model *m)
     return whole;
 }
 
-void mcr_onnx_labels(mcr_onnx *g, mcr_tensor number)
+/* The labels of class numbers as the output `label`: whole numbers if all class names are, else
+ * words. */
+static void put_labels(mcr_onnx *g, mcr_tensor number)
 {
     const mcr_model *m = g->p->model;
     bool whole = mcr_onnx_whole_labels(m);
@@ -463,7 +463,7 @@ static void put_label(mcr_onnx *g, mcr_tensor score, mcr_tensor proba)
     if (f->task == MCR_CLUSTER)
         mcr_onnx_output(g, "label", number, MCR_ONNX_INT64, 0);
     else
-        mcr_onnx_labels(g, number);
+        put_labels(g, number);
 }
 
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts)

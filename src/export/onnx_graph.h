@@ -83,9 +83,6 @@ mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p);
 void mcr_onnx_svm(mcr_onnx *g);
 /* onnx_decide.c: all others. */
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts);
-/* The labels of class numbers as the output `label`: whole numbers if all class names are, else
- * words. */
-void mcr_onnx_labels(mcr_onnx *g, mcr_tensor number);
 bool mcr_onnx_whole_labels(const mcr_model *model);
 /* The output `label` of detection: 1 where the score is 0 or more, else -1. */
 void mcr_onnx_sign(mcr_onnx *g, mcr_tensor score);

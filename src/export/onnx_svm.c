@@ -149,8 +149,7 @@ static void set_vectors(mcr_onnx *g, int64_t *per_class)
     } else {
         g->status = MCR_NO_MEMORY;
     }
-    mcr_free(g->ctx, coef);
-    mcr_free(g->ctx, vector);
+    mcr_free_all(g->ctx, coef, vector);
 }
 
 static void put_classifier(mcr_onnx *g, mcr_tensor x)
@@ -180,9 +179,7 @@ static void put_classifier(mcr_onnx *g, mcr_tensor x)
     } else {
         g->status = MCR_NO_MEMORY;
     }
-    mcr_free(g->ctx, per_class);
-    mcr_free(g->ctx, value);
-    mcr_free(g->ctx, name);
+    mcr_free_all(g->ctx, per_class, value, name);
 }
 
 void mcr_onnx_svm(mcr_onnx *g)

@@ -216,8 +216,7 @@ static mcr_status add_strings(const mcr_portable *p, mcr_builder *b, int64_t str
                (size_t)(start[i + 1] - start[i]));
     snprintf(name, sizeof name, "s%lld", (long long)string);
     mcr_status s = bytes ? mcr_builder_strings(b, name, start, bytes) : MCR_NO_MEMORY;
-    mcr_free(p->ctx, start);
-    mcr_free(p->ctx, bytes);
+    mcr_free_all(p->ctx, start, bytes);
     return s;
 }
 
@@ -233,10 +232,7 @@ mcr_status mcr_portable_data(mcr_data **out, const mcr_portable *p, const double
     }
     for (int64_t t = 0; t < p->strings && !s && !p->weights; t++)
         s = add_strings(p, b, t);
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* ---- linear models are weights ----------------------------------------------------------------*/
@@ -264,10 +260,8 @@ static mcr_status copy_segments(mcr_portable *p)
 
 static void free_segments(mcr_portable *p)
 {
-    for (int64_t g = 0; p->segment && g < p->segments; g++) {
-        mcr_free(p->ctx, p->segment[g].output);
-        mcr_free(p->ctx, p->segment[g].coef);
-    }
+    for (int64_t g = 0; p->segment && g < p->segments; g++)
+        mcr_free_all(p->ctx, p->segment[g].output, p->segment[g].coef);
     mcr_free(p->ctx, p->segment);
     p->segment = NULL;
     p->segments = 0;
@@ -396,16 +390,11 @@ void mcr_portable_close(mcr_portable *p)
 {
     if (!p)
         return;
-    for (int64_t q = 0; q < p->parts; q++) {
-        mcr_free(p->ctx, p->part[q].matrix);
-        mcr_free(p->ctx, p->part[q].period);
-    }
+    for (int64_t q = 0; q < p->parts; q++)
+        mcr_free_all(p->ctx, p->part[q].matrix, p->part[q].period);
     free_segments(p);
     mcr_data_free(p->data);
     mcr_kernel_free(p->kernel);
     mcr_kernel_free(p->second);
-    mcr_free(p->ctx, p->part);
-    mcr_free(p->ctx, p->port);
-    mcr_free(p->ctx, p->vector);
-    mcr_free(p->ctx, p);
+    mcr_free_all(p->ctx, p->part, p->port, p->vector, p);
 }

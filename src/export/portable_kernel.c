@@ -105,8 +105,7 @@ static mcr_status copy_node(mcr_kernel **out, mcr_portable *p, const mcr_kernel 
     if (!s && params)
         s = mcr_params_copy(p->ctx, k->type->params, params, k->params);
     if (s) {
-        mcr_free(p->ctx, name);
-        mcr_free(p->ctx, params);
+        mcr_free_all(p->ctx, name, params);
         for (int c = 0; c < k->children; c++)
             mcr_kernel_free(child[c]);
         return s;

@@ -152,10 +152,7 @@ static mcr_status find_bound(const mcr_portable *p, const mcr_quantised *to,
     mcr_gram_close(gram);
     mcr_data_free(both);
     mcr_data_free(other);
-    mcr_free(p->ctx, moved);
-    mcr_free(p->ctx, v);
-    mcr_free(p->ctx, kv);
-    mcr_free(p->ctx, diagonal);
+    mcr_free_all(p->ctx, moved, v, kv, diagonal);
     return s;
 }
 
@@ -199,8 +196,6 @@ mcr_status mcr_quantised_open(mcr_quantised *out, const mcr_portable *p, mcr_exp
 
 void mcr_quantised_close(mcr *ctx, mcr_quantised *q)
 {
-    mcr_free(ctx, q->q);
-    mcr_free(ctx, q->middle);
-    mcr_free(ctx, q->step);
+    mcr_free_all(ctx, q->q, q->middle, q->step);
     *q = (mcr_quantised){0};
 }

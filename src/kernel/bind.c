@@ -113,8 +113,7 @@ static void unbind_node(mcr_bound *bound)
         unbind_node(bound->child[i]);
     mcr_names_close(bound->names);
     mcr_selection_close(bound->selection);
-    mcr_free(bound->ctx, bound->child);
-    mcr_free(bound->ctx, bound);
+    mcr_free_all(bound->ctx, bound->child, bound);
 }
 
 static mcr_status open_binding(mcr_binding **out, mcr *ctx, const mcr_kernel *kernel,
@@ -185,7 +184,6 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
 {
     const mcr_kernel_type *type = bound->kernel->type;
     for (int64_t i = 0; i < tile->x.count; i++) {
-        void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
@@ -194,10 +192,7 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
                 return mcr_fail(bound->ctx, MCR_NUMERIC,
                                 "%s: the value for objects %lld and %lld is not finite", type->name,
                                 (long long)x + 1, (long long)z + 1);
-            if (tile->precise)
-                ((double *)row)[j] = k;
-            else
-                ((float *)row)[j] = (float)k;
+            mcr_tile_put(tile, i, j, k);
         }
     }
     return MCR_OK;

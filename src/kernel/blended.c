@@ -19,12 +19,7 @@ static const mcr_param params[] = {
      .min = 1,
      .max = 1000,
      .help = "length of the longest substrings, in bytes"},
-    {.name = "mode",
-     .type = MCR_CHOICE,
-     .offset = offsetof(blended_params, mode),
-     .standard = "presence",
-     .choices = "presence|count",
-     .help = "presence: how many different ones in common; count: product of their numbers"},
+    MCR_MODE_PARAM(blended_params),
     {.name = NULL},
 };
 

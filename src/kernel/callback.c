@@ -91,10 +91,7 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
         s = values(bound, &x, &z, k);
     for (size_t i = 0; i < rows && !s; i++)
         for (size_t j = 0; j < cols; j++)
-            if (tile->precise)
-                ((double *)mcr_tile_row(tile, (int64_t)i))[j] = k[i * cols + j];
-            else
-                ((float *)mcr_tile_row(tile, (int64_t)i))[j] = (float)k[i * cols + j];
+            mcr_tile_put(tile, (int64_t)i, (int64_t)j, k[i * cols + j]);
     mcr_scratch_release(scratch, mark);
     return s;
 }

@@ -13,14 +13,7 @@ typedef struct chi2_params {
 } chi2_params;
 
 static const mcr_param params[] = {
-    {.name = "gamma",
-     .type = MCR_REAL,
-     .offset = offsetof(chi2_params, gamma),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "how fast it falls with the distance"},
+    MCR_SCALE_PARAM(chi2_params, gamma, MCR_REAL, "1", "how fast it falls with the distance"),
     {.name = NULL},
 };
 

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "kernel/built_in.h"
 #include "kernel/kernel.h"
 
 enum { PIECE = 256 };
@@ -16,8 +17,9 @@ static void join_rows(const mcr_tile *tile, const mcr_tile *part, bool product)
 
 /* The first child that is not a number fills the tile, the others are computed aside and joined;
  * numbers come last, all at once. */
-mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool product)
+mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile)
 {
+    bool product = bound->kernel->type == &mcr_kernel_product;
     const mcr_vmath *math = mcr_tile_math(tile);
     mcr_tile part = {.k = NULL};
     double number = product ? 1 : 0, value;
@@ -51,9 +53,9 @@ mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool pr
     return status;
 }
 
-mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k,
-                              bool product)
+mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
+    bool product = bound->kernel->type == &mcr_kernel_product;
     double part[PIECE];
     mcr_status status = mcr_bound_child_diagonal(bound, 0, side, rows, k);
     for (int c = 1; c < bound->children; c++) {

@@ -193,15 +193,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 /* ---- the kernel -------------------------------------------------------------------------------*/
 
-static mcr_definite definite(const void *values, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)values;
-    (void)children;
-    *rule = child[0] == MCR_PSD ? "a kernel times f(x) and f(z)"
-                                : "f(x) and f(z) times something that is not known to be a kernel";
-    return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;
-}
+MCR_PSD_AS_CHILD(definite, "a kernel times f(x) and f(z)",
+                 "f(x) and f(z) times something that is not known to be a kernel")
 
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {
@@ -224,14 +217,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     const conformal_state *state = bound->state;
-    mcr_features *part;
-    mcr_status s = mcr_features_of(&part, bound->child[0]);
-    if (!s)
-        mcr_features_move(out, part);
-    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
-        mcr_features_scale(out, side, state->factor[side]);
-    mcr_features_close(part);
-    return s;
+    return mcr_features_scaled_child(bound, out, state->factor);
 }
 
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,

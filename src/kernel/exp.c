@@ -10,15 +10,8 @@
 /* The largest arguments whose exponential is finite, rounded down. */
 static const double DOUBLE_MOST = 709.78, FLOAT_MOST = 88.72;
 
-static mcr_definite definite(const void *params, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)params;
-    (void)children;
-    *rule = child[0] == MCR_PSD ? "exponential of a kernel"
-                                : "exponential of something that is not known to be a kernel";
-    return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;
-}
+MCR_PSD_AS_CHILD(definite, "exponential of a kernel",
+                 "exponential of something that is not known to be a kernel")
 
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {

@@ -29,8 +29,7 @@ void mcr_names_close(mcr_names *n)
     if (!n)
         return;
     mcr_text_free(&n->text);
-    mcr_free(n->ctx, n->begin);
-    mcr_free(n->ctx, n);
+    mcr_free_all(n->ctx, n->begin, n);
 }
 
 mcr_status mcr_names_end(mcr_names *n)
@@ -153,11 +152,8 @@ mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *ker
 
 static void clear(mcr_features *f)
 {
-    for (int side = 0; side < 2; side++) {
-        mcr_free(f->ctx, f->start[side]);
-        mcr_free(f->ctx, f->index[side]);
-        mcr_free(f->ctx, f->value[side]);
-    }
+    for (int side = 0; side < 2; side++)
+        mcr_free_all(f->ctx, f->start[side], f->index[side], f->value[side]);
     mcr_names_close(f->names);
     *f = (mcr_features){.ctx = f->ctx};
 }
@@ -380,6 +376,26 @@ mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr
     return s;
 }
 
+static void scale(mcr_features *f, int side, const double *factor)
+{
+    for (int64_t i = 0; i < f->objects[side]; i++)
+        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
+            f->value[side][e] *= factor[i];
+}
+
+mcr_status mcr_features_scaled_child(const mcr_bound *bound, mcr_features *out,
+                                     double *const factor[2])
+{
+    mcr_features *part;
+    mcr_status s = mcr_features_of(&part, bound->child[0]);
+    if (!s)
+        mcr_features_move(out, part);
+    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
+        scale(out, side, factor[side]);
+    mcr_features_close(part);
+    return s;
+}
+
 mcr_status mcr_features_normalize(mcr_features *f, int side)
 {
     double *factor = mcr_alloc(f->ctx, (size_t)f->objects[side], sizeof *factor);
@@ -391,16 +407,9 @@ mcr_status mcr_features_normalize(mcr_features *f, int side)
             square += f->value[side][e] * f->value[side][e];
         factor[i] = square > 0 ? 1 / sqrt(square) : 0;
     }
-    mcr_features_scale(f, side, factor);
+    scale(f, side, factor);
     mcr_free(f->ctx, factor);
     return MCR_OK;
-}
-
-void mcr_features_scale(mcr_features *f, int side, const double *factor)
-{
-    for (int64_t i = 0; i < f->objects[side]; i++)
-        for (int64_t e = f->start[side][i]; e < f->start[side][i + 1]; e++)
-            f->value[side][e] *= factor[i];
 }
 
 /* ---- looking ----------------------------------------------------------------------------------*/
@@ -477,10 +486,7 @@ mcr_status mcr_features_data(mcr_data **out, const mcr_features *f, const mcr_da
                            f->value[0]);
     if (!s)
         s = mcr_features_targets(b, f->ctx, like);
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
+    s = mcr_builder_finish_filled(out, b, s);
     if (!s && f->names && (s = name_columns((*out)->store[0], f))) {
         mcr_data_free(*out);
         *out = NULL;

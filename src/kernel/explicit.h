@@ -59,10 +59,11 @@ mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out);
 /* Name of a column of a leaf's vectors. */
 void mcr_features_column(mcr_names *names, const mcr_bound *bound, int64_t column);
 
-/* For combinators. append: the features of part behind those there are; scale: each object of a
- * side by its factor. */
+/* For combinators. append: the features of part behind those there are; scaled_child: those of the
+ * only child, each object of a side times its factor. */
 mcr_status mcr_features_append(mcr_features *out, const mcr_features *part);
-void mcr_features_scale(mcr_features *f, int side, const double *factor);
+mcr_status mcr_features_scaled_child(const mcr_bound *bound, mcr_features *out,
+                                     double *const factor[2]);
 /* Objects of a side to length 1; zero vectors stay. */
 mcr_status mcr_features_normalize(mcr_features *f, int side);
 /* f = f x by. */

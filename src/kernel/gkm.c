@@ -29,7 +29,6 @@
 #include "kernel/mismatches.h"
 #include "kernel/parts.h"
 #include "kernel/patterns.h"
-#include "kernel/vectors.h"
 
 typedef enum filter { TRUNCATED, FULL, NONE } filter;
 
@@ -269,23 +268,6 @@ static mcr_status list_gapped(mcr_bound *bound, mcr_binding *binding)
     return s;
 }
 
-static void unbind(mcr_bound *bound)
-{
-    if (!bound->listed[0])
-        mcr_mismatches_unbind(bound);
-}
-
-static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
-{
-    return bound->listed[0] ? mcr_vectors_block(bound, tile) : mcr_mismatches_block(bound, tile);
-}
-
-static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
-{
-    return bound->listed[0] ? mcr_vectors_diagonal(bound, side, rows, k)
-                            : mcr_mismatches_diagonal(bound, side, rows, k);
-}
-
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     if (!bound->listed[0])
@@ -364,8 +346,8 @@ const mcr_kernel_type mcr_kernel_gkm = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .unbind = unbind,
-    .block = block,
-    .diagonal = diagonal,
+    .unbind = mcr_mismatches_unbind,
+    .block = mcr_mismatches_block,
+    .diagonal = mcr_mismatches_diagonal,
     .features = features,
 };

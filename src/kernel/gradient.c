@@ -94,18 +94,23 @@ double *mcr_gradient_vectors(const mcr_bound *bound, const mcr_tile *tile, int s
     return x;
 }
 
-mcr_status mcr_gradient_features(const mcr_bound *bound, const mcr_tile *tile, const double *w,
-                                 int64_t ld, mcr_gradient_part part, double *sum)
+/* For each feature k the sum over the tile of w_ij part(x_ik - z_jk), in scratch memory for `count`
+ * sums: sparse vectors may have fewer features than the kernel has scales. */
+static mcr_status sum_features(double **out, int64_t count, const mcr_bound *bound,
+                               const mcr_tile *tile, const mcr_tile *w, mcr_gradient_part part)
 {
+    int64_t cols = mcr_bound_cols(bound);
+    double *sum = *out = mcr_scratch_take(tile->scratch, (size_t)count * sizeof *sum);
     const double *x = mcr_gradient_vectors(bound, tile, 0);
     const double *z = mcr_gradient_vectors(bound, tile, 1);
-    int64_t cols = mcr_bound_cols(bound);
-    if (!x || !z)
+    if (!sum || !x || !z)
         return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < count; k++)
+        sum[k] = 0;
     for (int64_t i = 0; i < tile->x.count; i++)
         for (int64_t j = 0; j < tile->z.count; j++) {
             const double *a = x + i * cols, *b = z + j * cols;
-            double each = w[i * ld + j];
+            double each = ((const double *)w->k)[i * w->ld + j];
             if (each == 0)
                 continue;
             if (part == MCR_PART_SQUARE)
@@ -116,4 +121,35 @@ mcr_status mcr_gradient_features(const mcr_bound *bound, const mcr_tile *tile, c
                     sum[k] += each * fabs(a[k] - b[k]);
         }
     return MCR_OK;
+}
+
+mcr_status mcr_gradient_exponents(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                                  int64_t ld, const mcr_reals *gamma, mcr_gradient_part part,
+                                  double *slope)
+{
+    if (gamma->count == 1)
+        return mcr_gradient_exponential(bound, tile, d, ld, slope);
+    mcr_tile w;
+    double *sum;
+    mcr_status s = mcr_gradient_values(&w, bound, tile);
+    for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        double *k = mcr_tile_row(&w, i);
+        for (int64_t j = 0; j < tile->z.count; j++)
+            k[j] *= d[i * ld + j];
+    }
+    if (!s)
+        s = sum_features(&sum, gamma->count, bound, tile, &w, part);
+    for (int64_t k = 0; k < gamma->count && !s; k++)
+        slope[k] -= gamma->values[k] * sum[k];
+    return s;
+}
+
+mcr_status mcr_gradient_lengths(const mcr_bound *bound, const mcr_tile *tile, const mcr_tile *w,
+                                const mcr_reals *length, double *slope)
+{
+    double *sum;
+    mcr_status s = sum_features(&sum, length->count, bound, tile, w, MCR_PART_SQUARE);
+    for (int64_t k = 0; k < length->count && !s; k++)
+        slope[k] += sum[k] / (length->values[k] * length->values[k]);
+    return s;
 }

@@ -30,12 +30,16 @@ mcr_status mcr_gradient_products(mcr_tile *out, const mcr_bound *bound, const mc
 /* For K = exp(-scale * something): the derivative is K log K. */
 mcr_status mcr_gradient_exponential(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                                     int64_t ld, double *slope);
-
-/* Sums over the tile for each feature k of a leaf: sum[k] += sum of w[i*ld + j] part(x_ik - z_jk),
- * part being the square or the absolute value. */
+/* For K = exp(-sum_k gamma_k part(x_k - z_k)), part being the square or the absolute value: the
+ * derivative is -gamma_k part(x_k - z_k) K. One gamma for all features: the above. */
 typedef enum mcr_gradient_part { MCR_PART_SQUARE, MCR_PART_ABSOLUTE } mcr_gradient_part;
-mcr_status mcr_gradient_features(const mcr_bound *bound, const mcr_tile *tile, const double *w,
-                                 int64_t ld, mcr_gradient_part part, double *sum);
+mcr_status mcr_gradient_exponents(const mcr_bound *bound, const mcr_tile *tile, const double *d,
+                                  int64_t ld, const mcr_reals *gamma, mcr_gradient_part part,
+                                  double *slope);
+/* For a function of sum_k ((x_k - z_k) / length_k)^2: slope[k] += the sum over the tile of
+ * w_ij ((x_ik - z_jk) / length_k)^2. */
+mcr_status mcr_gradient_lengths(const mcr_bound *bound, const mcr_tile *tile, const mcr_tile *w,
+                                const mcr_reals *length, double *slope);
 /* The objects of a tile's side as dense vectors, in scratch memory. */
 double *mcr_gradient_vectors(const mcr_bound *bound, const mcr_tile *tile, int side);
 

@@ -35,12 +35,7 @@ static const mcr_param params[] = {
      .min = 2,
      .max = MCR_GRAPHLET_NODES,
      .help = "nodes of the subgraphs"},
-    {.name = "mode",
-     .type = MCR_CHOICE,
-     .offset = offsetof(graphlet_params, mode),
-     .standard = "presence",
-     .choices = "presence|count",
-     .help = "presence: how many different ones in common; count: product of their numbers"},
+    MCR_MODE_PARAM(graphlet_params),
     {.name = "connected",
      .type = MCR_FLAG,
      .offset = offsetof(graphlet_params, connected),
@@ -384,11 +379,7 @@ static mcr_status open_explorer(explorer *x)
 
 static void close_explorer(explorer *x)
 {
-    mcr_free(x->ctx, x->beside);
-    mcr_free(x->ctx, x->waiting);
-    mcr_free(x->ctx, x->common);
-    mcr_free(x->ctx, x->step);
-    mcr_free(x->ctx, x->met);
+    mcr_free_all(x->ctx, x->beside, x->waiting, x->common, x->step, x->met);
     mcr_tuples_close(x->steps);
     mcr_census_close(x->census);
 }

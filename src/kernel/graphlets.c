@@ -173,11 +173,7 @@ void mcr_census_close(mcr_census *c)
         return;
     mcr_tuples_close(c->forms);
     mcr_tuples_close(c->pairs);
-    mcr_free(c->ctx, c->class);
-    mcr_free(c->ctx, c->times);
-    mcr_free(c->ctx, c->pair);
-    mcr_free(c->ctx, c->split.item);
-    mcr_free(c->ctx, c->touched.item);
+    mcr_free_all(c->ctx, c->class, c->times, c->pair, c->split.item, c->touched.item);
     for (int q = 0; q <= MCR_GRAPHLET_NODES; q++)
         mcr_free(c->ctx, c->present[q].item);
     mcr_free(c->ctx, c);

@@ -143,10 +143,7 @@ static mcr_status number_labels(mcr_graphs *g, const mcr_bound *bound)
     for (int64_t v = 0; v < g->nodes && !st; v++)
         g->label[v] = rank[g->label[v]];
 done:
-    mcr_free(ctx, word);
-    mcr_free(ctx, digits);
-    mcr_free(ctx, id);
-    mcr_free(ctx, rank);
+    mcr_free_all(ctx, word, digits, id, rank);
     mcr_tuples_close(list);
     return st;
 }
@@ -201,15 +198,10 @@ void mcr_graphs_close(mcr_graphs *g)
 {
     if (!g)
         return;
-    mcr_free(g->ctx, g->start);
-    mcr_free(g->ctx, g->link);
-    mcr_free(g->ctx, g->adjacent);
-    mcr_free(g->ctx, g->label);
+    mcr_free_all(g->ctx, g->start, g->link, g->adjacent, g->label);
     for (int64_t l = 0; g->label_name && l < g->labels; l++)
         mcr_free(g->ctx, g->label_name[l]);
-    mcr_free(g->ctx, g->label_name);
-    mcr_free(g->ctx, g->bond);
-    mcr_free(g->ctx, g);
+    mcr_free_all(g->ctx, g->label_name, g->bond, g);
 }
 
 /* ---- counting graph by graph ------------------------------------------------------------------*/
@@ -376,13 +368,10 @@ mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_gr
         s = join_found(bound, binding, &c, workers, name, presence);
     for (int w = 0; w < workers && c.tally; w++) {
         mcr_tuples_close(c.tally[w].tuples);
-        mcr_free(ctx, c.tally[w].times);
-        mcr_free(ctx, c.tally[w].met);
-        mcr_free(ctx, c.tally[w].global);
+        mcr_free_all(ctx, c.tally[w].times, c.tally[w].met, c.tally[w].global);
     }
     for (int64_t g = 0; g < graphs->count && c.result; g++)
         mcr_free(ctx, c.result[g].list);
-    mcr_free(ctx, c.tally);
-    mcr_free(ctx, c.result);
+    mcr_free_all(ctx, c.tally, c.result);
     return s;
 }

@@ -251,8 +251,7 @@ static void free_parts(mcr *ctx, const mcr_kernel_type *type, void *params, char
 {
     if (params != NULL)
         mcr_params_free(ctx, type->params, params);
-    mcr_free(ctx, params);
-    mcr_free(ctx, field);
+    mcr_free_all(ctx, params, field);
 }
 
 static mcr_status new_node(mcr_kernel **out, mcr *ctx, const mcr_kernel_type *type, void *params,
@@ -355,8 +354,7 @@ void mcr_kernel_free(mcr_kernel *kernel)
         mcr_kernel_free(kernel->child[i]);
     mcr_free(kernel->ctx, kernel->child);
     free_parts(kernel->ctx, kernel->type, kernel->params, kernel->field);
-    mcr_free(kernel->ctx, kernel->text);
-    mcr_free(kernel->ctx, kernel);
+    mcr_free_all(kernel->ctx, kernel->text, kernel);
 }
 
 const char *mcr_kernel_text(const mcr_kernel *kernel)

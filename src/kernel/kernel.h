@@ -76,6 +76,30 @@ mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
         *rule = (why);                                                                             \
         return MCR_PSD;                                                                            \
     }
+/* The same of a type that is so if its child is: why, and what to say if the child is not. */
+#define MCR_PSD_AS_CHILD(function, why, why_not)                                                   \
+    static mcr_definite function(const void *values, const mcr_definite *child, int children,      \
+                                 const char **rule)                                                \
+    {                                                                                              \
+        (void)values;                                                                              \
+        (void)children;                                                                            \
+        *rule = child[0] == MCR_PSD ? (why) : (why_not);                                           \
+        return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;                               \
+    }
+
+/* Parameters that several types have; S: the value struct. A scale may be any positive number
+ * (kernel/scales.h). */
+#define MCR_SCALE_PARAM(S, member, kind, by_default, text)                                         \
+    {                                                                                              \
+        .name = #member, .type = (kind), .offset = offsetof(S, member), .standard = (by_default),  \
+        .min = 0, .max = INFINITY, .flags = MCR_MIN_OPEN | MCR_MAX_OPEN, .help = (text)            \
+    }
+#define MCR_MODE_PARAM(S)                                                                          \
+    {                                                                                              \
+        .name = "mode", .type = MCR_CHOICE, .offset = offsetof(S, mode), .standard = "presence",   \
+        .choices = "presence|count",                                                               \
+        .help = "presence: how many different ones in common; count: product of their numbers"     \
+    }
 /* Whether the node is a number, and which. */
 bool mcr_kernel_is_constant(const mcr_kernel *kernel, double *value);
 int64_t mcr_kernel_degree(const mcr_kernel *power); /* of a power node */
@@ -183,14 +207,21 @@ mcr_status mcr_tile_scale(const mcr_tile *tile, const double *sx, const double *
 bool mcr_tile_outside(const mcr_tile *tile, double low, double high, int64_t *x, int64_t *z);
 mcr_tile mcr_tile_part(const mcr_tile *tile, int64_t i, int64_t rows, int64_t j, int64_t cols);
 
-/* Sums and products (combine.c). */
-mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile, bool product);
-mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k,
-                              bool product);
+/* block and diagonal of sums and products (combine.c). */
+mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile);
+mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);
 
 static inline void *mcr_tile_row(const mcr_tile *tile, int64_t i)
 {
     return (char *)tile->k + (size_t)(i * tile->ld) * (tile->precise ? 8u : 4u);
+}
+
+static inline void mcr_tile_put(const mcr_tile *tile, int64_t i, int64_t j, double value)
+{
+    if (tile->precise)
+        ((double *)mcr_tile_row(tile, i))[j] = value;
+    else
+        ((float *)mcr_tile_row(tile, i))[j] = (float)value;
 }
 
 #endif

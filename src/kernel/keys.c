@@ -26,8 +26,7 @@ mcr_status mcr_keys_alloc(mcr_keys *out, mcr *ctx, int64_t count)
 
 void mcr_keys_free(mcr *ctx, mcr_keys *keys)
 {
-    mcr_free(ctx, keys->key);
-    mcr_free(ctx, keys->object);
+    mcr_free_all(ctx, keys->key, keys->object);
     *keys = (mcr_keys){0};
 }
 

@@ -13,14 +13,8 @@ typedef struct laplace_params {
 } laplace_params;
 
 static const mcr_param params[] = {
-    {.name = "gamma",
-     .type = MCR_REALS,
-     .offset = offsetof(laplace_params, gamma),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "how fast it falls with the distance; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(laplace_params, gamma, MCR_REALS, "1",
+                    "how fast it falls with the distance; one number, or a list: one per feature"),
     {.name = NULL},
 };
 
@@ -41,28 +35,11 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a product of exp(-gamma |x_k-z_k|), each a mixture of cosines (Bochner)")
 
-/* -u_k K for gamma_k, u_k being the part of feature k in the exponent. */
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope)
 {
     const laplace_params *p = mcr_bound_params(bound);
-    if (p->gamma.count == 1)
-        return mcr_gradient_exponential(bound, tile, d, ld, slope);
-    mcr_tile w;
-    double *sum = mcr_scratch_take(tile->scratch, (size_t)p->gamma.count * sizeof *sum);
-    mcr_status s = sum ? mcr_gradient_values(&w, bound, tile) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < tile->x.count && !s; i++) {
-        double *k = mcr_tile_row(&w, i);
-        for (int64_t j = 0; j < tile->z.count; j++)
-            k[j] *= d[i * ld + j];
-    }
-    for (int64_t k = 0; k < p->gamma.count && !s; k++)
-        sum[k] = 0;
-    if (!s)
-        s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_ABSOLUTE, sum);
-    for (int64_t k = 0; k < p->gamma.count && !s; k++)
-        slope[k] -= p->gamma.values[k] * sum[k];
-    return s;
+    return mcr_gradient_exponents(bound, tile, d, ld, &p->gamma, MCR_PART_ABSOLUTE, slope);
 }
 
 const mcr_kernel_type mcr_kernel_laplace = {

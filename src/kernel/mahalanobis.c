@@ -152,8 +152,7 @@ static mcr_status check_eigenvalues(mcr *ctx, const double *q, int64_t n)
         if (value[0] < -bound)
             s = refuse(ctx, value[0]);
     }
-    mcr_free(ctx, a);
-    mcr_free(ctx, value);
+    mcr_free_all(ctx, a, value);
     return s;
 }
 

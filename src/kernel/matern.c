@@ -25,14 +25,9 @@ static const mcr_param params[] = {
      .min = 0.5,
      .max = 2.5,
      .help = "smoothness: 0.5, 1.5 or 2.5"},
-    {.name = "length",
-     .type = MCR_REALS,
-     .offset = offsetof(matern_params, length),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance over which values change; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(
+        matern_params, length, MCR_REALS, "1",
+        "the distance over which values change; one number, or a list: one per feature"),
     {.name = NULL},
 };
 
@@ -101,7 +96,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 {
     const matern_params *p = mcr_bound_params(bound);
     bool one = p->length.count == 1;
-    double a = bound->fused->a, *sum = NULL;
+    double a = bound->fused->a;
     int32_t order = bound->fused->order;
     mcr_tile w;
     mcr_status s = mcr_gradient_distances(&w, bound, tile);
@@ -115,17 +110,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
         if (one)
             slope[0] += total;
     }
-    if (s || one)
-        return s;
-    sum = mcr_scratch_take(tile->scratch, (size_t)p->length.count * sizeof *sum);
-    if (!sum)
-        return MCR_NO_MEMORY;
-    for (int64_t k = 0; k < p->length.count; k++)
-        sum[k] = 0;
-    s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
-    for (int64_t k = 0; k < p->length.count && !s; k++)
-        slope[k] += sum[k] / (p->length.values[k] * p->length.values[k]);
-    return s;
+    return s || one ? s : mcr_gradient_lengths(bound, tile, &w, &p->length, slope);
 }
 
 const mcr_kernel_type mcr_kernel_matern = {

@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "base/threads.h"
 #include "kernel/keys.h"
+#include "kernel/vectors.h"
 
 typedef struct mismatches_state {
     double *k;           /* n[0] x n[1], or packed upper rows when symmetric */
@@ -300,12 +301,8 @@ static void close_workers(mcr *ctx, worker *w, int count)
     for (int i = 0; w && i < count; i++) {
         mcr_keys_free(ctx, &w[i].keys);
         mcr_keys_free(ctx, &w[i].other);
-        mcr_free(ctx, w[i].share);
-        mcr_free(ctx, w[i].meeting);
-        mcr_free(ctx, w[i].sorted);
-        mcr_free(ctx, w[i].start);
-        mcr_free(ctx, w[i].count);
-        mcr_free(ctx, w[i].diagonal);
+        mcr_free_all(ctx, w[i].share, w[i].meeting, w[i].sorted, w[i].start, w[i].count,
+                     w[i].diagonal);
     }
     mcr_free(ctx, w);
 }
@@ -474,25 +471,24 @@ mcr_status mcr_mismatches_bind(mcr_bound *bound, const mcr_mismatches *what)
 void mcr_mismatches_unbind(mcr_bound *bound)
 {
     mismatches_state *s = mcr_bound_state(bound);
-    mcr_free(bound->ctx, s->k);
-    mcr_free(bound->ctx, s->diagonal[0]);
+    if (bound->listed[0])
+        return;
+    mcr_free_all(bound->ctx, s->k, s->diagonal[0]);
     mcr_budget_give(bound->ctx, s->taken);
 }
 
 mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile)
 {
+    if (bound->listed[0])
+        return mcr_vectors_block(bound, tile);
     const mismatches_state *s = mcr_bound_state(bound);
     for (int64_t i = 0; i < tile->x.count; i++) {
         int64_t x = mcr_rows_at(tile->x, i);
-        void *row = mcr_tile_row(tile, i);
         for (int64_t j = 0; j < tile->z.count; j++) {
             int64_t z = mcr_rows_at(tile->z, j);
             double k = bound->same ? s->k[x < z ? row_at(x, s->n[1]) + z : row_at(z, s->n[1]) + x]
                                    : s->k[x * s->n[1] + z];
-            if (tile->precise)
-                ((double *)row)[j] = k;
-            else
-                ((float *)row)[j] = (float)k;
+            mcr_tile_put(tile, i, j, k);
         }
     }
     return MCR_OK;
@@ -500,6 +496,8 @@ mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile)
 
 mcr_status mcr_mismatches_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
+    if (bound->listed[0])
+        return mcr_vectors_diagonal(bound, side, rows, k);
     const mismatches_state *s = mcr_bound_state(bound);
     for (int64_t i = 0; i < rows.count; i++)
         k[i] = s->diagonal[side][mcr_rows_at(rows, i)];

@@ -23,6 +23,7 @@ typedef struct mcr_mismatches {
 
 /* A leaf's bind: all values are computed here and kept (they come from the memory budget). */
 mcr_status mcr_mismatches_bind(mcr_bound *bound, const mcr_mismatches *what);
+/* unbind, block and diagonal of a leaf that has either bound so or listed its features. */
 void mcr_mismatches_unbind(mcr_bound *bound);
 mcr_status mcr_mismatches_block(const mcr_bound *bound, const mcr_tile *tile);
 mcr_status mcr_mismatches_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k);

@@ -23,15 +23,7 @@ typedef struct normalize_state {
 /* Between these, floats hold the values, their roots and the products of those. */
 static const double FLOAT_LOW = 1e-15, FLOAT_HIGH = 1e15;
 
-static mcr_definite definite(const void *params, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)params;
-    (void)children;
-    *rule = child[0] == MCR_PSD ? "normalised kernel"
-                                : "normalised, but not known to be a kernel before";
-    return child[0] == MCR_PSD ? MCR_PSD : MCR_DEFINITE_UNKNOWN;
-}
+MCR_PSD_AS_CHILD(definite, "normalised kernel", "normalised, but not known to be a kernel before")
 
 enum { CHUNK = 64 };
 
@@ -147,14 +139,7 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     const normalize_state *state = bound->state;
-    mcr_features *part;
-    mcr_status s = mcr_features_of(&part, bound->child[0]);
-    if (!s)
-        mcr_features_move(out, part);
-    for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
-        mcr_features_scale(out, side, state->inverse[side]);
-    mcr_features_close(part);
-    return s;
+    return mcr_features_scaled_child(bound, out, state->inverse);
 }
 
 /* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as

@@ -448,8 +448,7 @@ static mcr_status parse_call(mcr_parser *p, mcr_kernel **out)
         status = finish_call(p, &c, out);
     if (c.params != NULL)
         mcr_params_free(p->ctx, c.type->params, c.params);
-    mcr_free(p->ctx, c.params);
-    mcr_free(p->ctx, c.field);
+    mcr_free_all(p->ctx, c.params, c.field);
     list_free(p, &c.children);
     return status;
 }

@@ -107,16 +107,13 @@ mcr_status mcr_patterns_offer(const mcr_patterns *p, mcr_binding *binding)
     if (!s)
         s = mcr_features_offer(p->bound, binding, list, entries, features);
 done:
-    mcr_free(ctx, sorted);
-    mcr_free(ctx, list);
+    mcr_free_all(ctx, sorted, list);
     return s;
 }
 
 void mcr_patterns_free(mcr_patterns *p)
 {
-    mcr_free(p->bound->ctx, p->bytes);
-    mcr_free(p->bound->ctx, p->object);
-    mcr_free(p->bound->ctx, p->value);
+    mcr_free_all(p->bound->ctx, p->bytes, p->object, p->value);
     p->bytes = NULL;
     p->object = NULL;
     p->value = NULL;

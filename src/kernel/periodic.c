@@ -30,14 +30,8 @@ static const mcr_param params[] = {
      .max = INFINITY,
      .flags = MCR_MIN_OPEN | MCR_MAX_OPEN | MCR_PERIOD,
      .help = "the distance after which it repeats; one number, or a list: one per feature"},
-    {.name = "length",
-     .type = MCR_REALS,
-     .offset = offsetof(periodic_params, length),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "smoothness within a period; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(periodic_params, length, MCR_REALS, "1",
+                    "smoothness within a period; one number, or a list: one per feature"),
     {.name = NULL},
 };
 
@@ -162,8 +156,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s = mcr_vectors_join_made(&f.v, bound, binding, store, bytes, MCR_NEEDS_DISTANCE, scale,
                                   f.gamma);
     }
-    mcr_free(bound->ctx, period);
-    mcr_free(bound->ctx, scale);
+    mcr_free_all(bound->ctx, period, scale);
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 

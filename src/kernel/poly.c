@@ -26,14 +26,7 @@ static const mcr_param params[] = {
      .max = INFINITY,
      .flags = MCR_MAX_OPEN,
      .help = "added to the inner product; if it is above 0, lower powers are included"},
-    {.name = "scale",
-     .type = MCR_REAL,
-     .offset = offsetof(mcr_poly_params, scale),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the inner product is multiplied by it"},
+    MCR_SCALE_PARAM(mcr_poly_params, scale, MCR_REAL, "1", "the inner product is multiplied by it"),
     {.name = NULL},
 };
 

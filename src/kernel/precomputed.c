@@ -92,7 +92,6 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
         return MCR_OK;
     }
     for (int64_t i = 0; i < tile->x.count; i++) {
-        void *row = mcr_tile_row(tile, i);
         int64_t x = mcr_rows_at(tile->x, i);
         mcr_vector of_x = mcr_field_vector(fx, x);
         for (int64_t j = 0; j < tile->z.count; j++) {
@@ -100,10 +99,7 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
             mcr_vector of_z = mcr_field_vector(fz, z);
             double k = state->by_x ? mcr_vector_value(&of_x, number_of(fz, z))
                                    : mcr_vector_value(&of_z, number_of(fx, x));
-            if (tile->precise)
-                ((double *)row)[j] = k;
-            else
-                ((float *)row)[j] = (float)k;
+            mcr_tile_put(tile, i, j, k);
         }
     }
     return MCR_OK;

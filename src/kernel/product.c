@@ -28,16 +28,6 @@ static mcr_definite definite(const void *params, const mcr_definite *child, int 
     return nsd % 2 == 0 ? MCR_PSD : MCR_NSD;
 }
 
-static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
-{
-    return mcr_chain_block(bound, tile, true);
-}
-
-static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
-{
-    return mcr_chain_diagonal(bound, side, rows, k, true);
-}
-
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     mcr_features *part;
@@ -101,8 +91,8 @@ const mcr_kernel_type mcr_kernel_product = {
     .min_children = 2,
     .max_children = MCR_KERNEL_NODES_MAX,
     .definite = definite,
-    .block = block,
-    .diagonal = diagonal,
+    .block = mcr_chain_block,
+    .diagonal = mcr_chain_diagonal,
     .features = features,
     .gradient = gradient,
 };

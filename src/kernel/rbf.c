@@ -16,34 +16,12 @@ typedef struct rbf_params {
 } rbf_params;
 
 static const mcr_param params[] = {
-    {.name = "gamma",
-     .type = MCR_REALS,
-     .offset = offsetof(rbf_params, gamma),
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "how fast it falls with the squared distance; one number, or a list: one per feature"},
-    {.name = "sigma",
-     .type = MCR_REAL,
-     .offset = offsetof(rbf_params, sigma),
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "instead of gamma: gamma = 1/(2 sigma^2)"},
-    {.name = "width",
-     .type = MCR_REAL,
-     .offset = offsetof(rbf_params, width),
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "instead of gamma: gamma = 1/width^2"},
-    {.name = "beta",
-     .type = MCR_REAL,
-     .offset = offsetof(rbf_params, beta),
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "instead of gamma: gamma = beta/2"},
+    MCR_SCALE_PARAM(
+        rbf_params, gamma, MCR_REALS, NULL,
+        "how fast it falls with the squared distance; one number, or a list: one per feature"),
+    MCR_SCALE_PARAM(rbf_params, sigma, MCR_REAL, NULL, "instead of gamma: gamma = 1/(2 sigma^2)"),
+    MCR_SCALE_PARAM(rbf_params, width, MCR_REAL, NULL, "instead of gamma: gamma = 1/width^2"),
+    MCR_SCALE_PARAM(rbf_params, beta, MCR_REAL, NULL, "instead of gamma: gamma = beta/2"),
     {.name = NULL},
 };
 
@@ -84,28 +62,11 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-/* -u_k K for gamma_k, u_k being the part of feature k in the exponent. */
 static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const double *d,
                            int64_t ld, double *slope)
 {
     const rbf_params *p = mcr_bound_params(bound);
-    if (p->gamma.count == 1)
-        return mcr_gradient_exponential(bound, tile, d, ld, slope);
-    mcr_tile w;
-    double *sum = mcr_scratch_take(tile->scratch, (size_t)p->gamma.count * sizeof *sum);
-    mcr_status s = sum ? mcr_gradient_values(&w, bound, tile) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < tile->x.count && !s; i++) {
-        double *k = mcr_tile_row(&w, i);
-        for (int64_t j = 0; j < tile->z.count; j++)
-            k[j] *= d[i * ld + j];
-    }
-    for (int64_t k = 0; k < p->gamma.count && !s; k++)
-        sum[k] = 0;
-    if (!s)
-        s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
-    for (int64_t k = 0; k < p->gamma.count && !s; k++)
-        slope[k] -= p->gamma.values[k] * sum[k];
-    return s;
+    return mcr_gradient_exponents(bound, tile, d, ld, &p->gamma, MCR_PART_SQUARE, slope);
 }
 
 const mcr_kernel_type mcr_kernel_rbf = {

@@ -16,22 +16,11 @@ typedef struct rq_params {
 } rq_params;
 
 static const mcr_param params[] = {
-    {.name = "alpha",
-     .type = MCR_REAL,
-     .offset = offsetof(rq_params, alpha),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "weight of the small scales; a large alpha is close to rbf"},
-    {.name = "length",
-     .type = MCR_REALS,
-     .offset = offsetof(rq_params, length),
-     .standard = "1",
-     .min = 0,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the distance over which values change; one number, or a list: one per feature"},
+    MCR_SCALE_PARAM(rq_params, alpha, MCR_REAL, "1",
+                    "weight of the small scales; a large alpha is close to rbf"),
+    MCR_SCALE_PARAM(
+        rq_params, length, MCR_REALS, "1",
+        "the distance over which values change; one number, or a list: one per feature"),
     {.name = NULL},
 };
 
@@ -107,17 +96,7 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
         if (one)
             slope[1] += of_length;
     }
-    if (s || one)
-        return s;
-    double *sum = mcr_scratch_take(tile->scratch, (size_t)p->length.count * sizeof *sum);
-    if (!sum)
-        return MCR_NO_MEMORY;
-    for (int64_t k = 0; k < p->length.count; k++)
-        sum[k] = 0;
-    s = mcr_gradient_features(bound, tile, w.k, w.ld, MCR_PART_SQUARE, sum);
-    for (int64_t k = 0; k < p->length.count && !s; k++)
-        slope[1 + k] += sum[k] / (p->length.values[k] * p->length.values[k]);
-    return s;
+    return s || one ? s : mcr_gradient_lengths(bound, tile, &w, &p->length, slope + 1);
 }
 
 const mcr_kernel_type mcr_kernel_rq = {

@@ -117,7 +117,6 @@ mcr_status mcr_kernel_rescaled(mcr_kernel **out, const mcr_kernel *k, const doub
     }
     for (int c = 0; c < made; c++)
         mcr_kernel_free(child[c]);
-    mcr_free(ctx, field);
-    mcr_free(ctx, child);
+    mcr_free_all(ctx, field, child);
     return s;
 }

@@ -59,10 +59,7 @@ void mcr_scratch_close(mcr_scratch *s)
         return;
     for (int64_t i = 0; i < s->chunks; i++)
         mcr_free(s->ctx, s->chunk[i].bytes);
-    mcr_free(s->ctx, s->chunk);
-    mcr_free(s->ctx, s->slot);
-    mcr_free(s->ctx, s->valid);
-    mcr_free(s->ctx, s);
+    mcr_free_all(s->ctx, s->chunk, s->slot, s->valid, s);
 }
 
 void *mcr_scratch_slot(mcr_scratch *s, int slot, bool **valid)

@@ -33,8 +33,7 @@ void mcr_selection_close(mcr_selection *s)
         return;
     mcr_store_free(s->made[0]);
     mcr_store_free(s->made[1]);
-    mcr_free(s->ctx, s->part);
-    mcr_free(s->ctx, s);
+    mcr_free_all(s->ctx, s->part, s);
 }
 
 void mcr_selection_mark(const mcr_selection *s, const mcr_data *data, bool *wanted)

@@ -106,10 +106,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         status = MCR_NO_MEMORY;
     if (!status)
         status = mcr_graphs_count(bound, binding, g, measure, s, name, false);
-    for (int w = 0; w < workers && s; w++) {
-        mcr_free(ctx, s[w].queue);
-        mcr_free(ctx, s[w].length);
-    }
+    for (int w = 0; w < workers && s; w++)
+        mcr_free_all(ctx, s[w].queue, s[w].length);
     mcr_free(ctx, s);
     mcr_graphs_close(g);
     return status;

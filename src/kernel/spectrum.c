@@ -22,12 +22,7 @@ static const mcr_param params[] = {
      .min = 1,
      .max = 1000000,
      .help = "length of the substrings, in bytes"},
-    {.name = "mode",
-     .type = MCR_CHOICE,
-     .offset = offsetof(spectrum_params, mode),
-     .standard = "presence",
-     .choices = "presence|count",
-     .help = "presence: how many different ones in common; count: product of their numbers"},
+    MCR_MODE_PARAM(spectrum_params),
     {.name = NULL},
 };
 

@@ -237,15 +237,6 @@ static double result(const workspace *r, const column *c)
     return sum;
 }
 
-static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
-{
-    void *row = mcr_tile_row(tile, i);
-    if (tile->precise)
-        ((double *)row)[j] = k;
-    else
-        ((float *)row)[j] = (float)k;
-}
-
 /* Puts columns into the lanes, each where there is most space. */
 static void pack(workspace *r, column *c, int64_t count)
 {
@@ -288,9 +279,9 @@ static void fill(const mcr_bound *bound, const mcr_tile *tile, workspace *r, col
         r->kit->run(&r->job);
         for (int64_t j = 0; j < count; j++) {
             double k = result(r, &c[j]);
-            put(tile, at, c[j].at, k);
+            mcr_tile_put(tile, at, c[j].at, k);
             if (square)
-                put(tile, c[j].at, at, k);
+                mcr_tile_put(tile, c[j].at, at, k);
         }
     }
 }

@@ -55,8 +55,7 @@ static mcr_status name_length(mcr_bound *bound, int64_t length)
                         length);
         s = mcr_names_end(bound->names);
     }
-    mcr_free(ctx, owner);
-    mcr_free(ctx, first);
+    mcr_free_all(ctx, owner, first);
     mcr_keys_free(ctx, &keys);
     mcr_keys_free(ctx, &other);
     return s;

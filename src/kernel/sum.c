@@ -21,16 +21,6 @@ static mcr_definite definite(const void *params, const mcr_definite *child, int 
     return psd == children ? MCR_PSD : nsd == children ? MCR_NSD : MCR_DEFINITE_UNKNOWN;
 }
 
-static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
-{
-    return mcr_chain_block(bound, tile, false);
-}
-
-static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
-{
-    return mcr_chain_diagonal(bound, side, rows, k, false);
-}
-
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     mcr_status s = MCR_OK;
@@ -60,8 +50,8 @@ const mcr_kernel_type mcr_kernel_sum = {
     .min_children = 2,
     .max_children = MCR_KERNEL_NODES_MAX,
     .definite = definite,
-    .block = block,
-    .diagonal = diagonal,
+    .block = mcr_chain_block,
+    .diagonal = mcr_chain_diagonal,
     .features = features,
     .gradient = gradient,
 };

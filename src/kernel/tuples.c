@@ -45,10 +45,7 @@ void mcr_tuples_close(mcr_tuples *t)
 {
     if (!t)
         return;
-    mcr_free(t->ctx, t->words);
-    mcr_free(t->ctx, t->place);
-    mcr_free(t->ctx, t->slot);
-    mcr_free(t->ctx, t);
+    mcr_free_all(t->ctx, t->words, t->place, t->slot, t);
 }
 
 static uint32_t hash_of(const uint32_t *tuple, int64_t length)

@@ -50,12 +50,10 @@ static void free_one(mcr_vectors *v)
     for (int s = 0; s < 2; s++) {
         if (s == 1 && v->same)
             break;
-        mcr_free(ctx, v->side[s].norm2);
-        mcr_free(ctx, v->side[s].lift);
+        mcr_free_all(ctx, v->side[s].norm2, v->side[s].lift);
         mcr_store_free(v->made[s]);
     }
-    mcr_free(ctx, v->scale);
-    mcr_free(ctx, v->shift);
+    mcr_free_all(ctx, v->scale, v->shift);
     mcr_budget_give(ctx, v->budget);
     mcr_free(ctx, v);
 }
@@ -424,9 +422,7 @@ static mcr_status find_smallest(const mcr_vectors *v, double *value, int *side, 
                 *object = job.object[c];
                 *feature = job.feature[c];
             }
-        mcr_free(v->ctx, job.value);
-        mcr_free(v->ctx, job.object);
-        mcr_free(v->ctx, job.feature);
+        mcr_free_all(v->ctx, job.value, job.object, job.feature);
     }
     return s;
 }

@@ -36,10 +36,7 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch)
 {
     if (!batch)
         return;
-    mcr_free(batch->ctx, batch->pack);
-    mcr_free(batch->ctx, batch->place);
-    mcr_free(batch->ctx, batch->buffer);
-    mcr_free(batch->ctx, batch);
+    mcr_free_all(batch->ctx, batch->pack, batch->place, batch->buffer, batch);
 }
 
 /* Rows of a group. Groups are packed in parallel. Sparse ones are large, because the column panels
@@ -78,8 +75,7 @@ static mcr_status reserve_groups(mcr_vectors_batch *b)
 {
     if (b->groups <= b->group_capacity)
         return MCR_OK;
-    mcr_free(b->ctx, b->pack);
-    mcr_free(b->ctx, b->place);
+    mcr_free_all(b->ctx, b->pack, b->place);
     b->group_capacity = 0;
     b->pack = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->pack);
     b->place = mcr_alloc(b->ctx, (size_t)b->groups, sizeof *b->place);

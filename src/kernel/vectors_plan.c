@@ -251,8 +251,7 @@ static mcr_status take_lifts(mcr_vectors *v)
 
 static void forget_shift(mcr_vectors *v)
 {
-    mcr_free(v->ctx, v->shift);
-    mcr_free(v->ctx, v->side[0].lift);
+    mcr_free_all(v->ctx, v->shift, v->side[0].lift);
     if (!v->same)
         mcr_free(v->ctx, v->side[1].lift);
     v->shift = v->side[0].lift = v->side[1].lift = NULL;

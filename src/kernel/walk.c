@@ -231,11 +231,7 @@ static mcr_status open_workspace(workspace *r, const mcr_graphs *g)
 
 static void close_workspace(workspace *r, mcr *ctx)
 {
-    mcr_free(ctx, r->order);
-    mcr_free(ctx, r->place);
-    mcr_free(ctx, r->link);
-    mcr_free(ctx, r->now);
-    mcr_free(ctx, r->next);
+    mcr_free_all(ctx, r->order, r->place, r->link, r->now, r->next);
 }
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
@@ -420,14 +416,6 @@ static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64
 
 /* ---- tiles ------------------------------------------------------------------------------------*/
 
-static void put(const mcr_tile *tile, int64_t i, int64_t j, double k)
-{
-    if (tile->precise)
-        ((double *)mcr_tile_row(tile, i))[j] = k;
-    else
-        ((float *)mcr_tile_row(tile, i))[j] = (float)k;
-}
-
 static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 {
     int64_t of_z = bound->same ? 0 : bound->field[0].count;
@@ -441,9 +429,9 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
                                       tile->precise ? ACCURACY : ACCURACY_FLOAT);
             if (s)
                 return s;
-            put(tile, i, j, k);
+            mcr_tile_put(tile, i, j, k);
             if (mirror)
-                put(tile, j, i, k);
+                mcr_tile_put(tile, j, i, k);
         }
     return MCR_OK;
 }

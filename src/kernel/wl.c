@@ -262,13 +262,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s = run(&w, p->h);
     if (!s)
         s = mcr_features_offer(bound, binding, w.list, w.count, w.cols);
-    mcr_free(w.ctx, w.label);
-    mcr_free(w.ctx, w.next);
-    mcr_free(w.ctx, w.last);
-    mcr_free(w.ctx, w.around);
-    mcr_free(w.ctx, w.tuple);
-    mcr_free(w.ctx, w.list);
-    mcr_free(w.ctx, w.root);
+    mcr_free_all(w.ctx, w.label, w.next, w.last, w.around, w.tuple, w.list, w.root);
     mcr_names_close(w.last_names);
     mcr_tuples_close(w.seen);
     mcr_graphs_close(g);

@@ -89,8 +89,7 @@ void mcr_counts_close(mcr_counts *c)
 {
     if (!c)
         return;
-    mcr_free(c->ctx, c->entry);
-    mcr_free(c->ctx, c);
+    mcr_free_all(c->ctx, c->entry, c);
 }
 
 static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)

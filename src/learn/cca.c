@@ -205,10 +205,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         mcr_fitted_free(*out);
         *out = NULL;
     }
-    double *all[] = {p.problem.value, p.problem.correlation, p.problem.direction[0],
-                     p.problem.direction[1], p.offset};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mcr_free(in->ctx, all[i]);
+    mcr_free_all(in->ctx, p.problem.value, p.problem.correlation, p.problem.direction[0],
+                 p.problem.direction[1], p.offset);
     mcr_budget_give(in->ctx, p.budget);
     for (int side = 0; side < SIDES; side++) {
         mcr_directions_close(&p.side[side]);

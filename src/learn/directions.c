@@ -136,8 +136,7 @@ mcr_status mcr_directions_fitted(mcr_fitted **out, const mcr_directions *d, int6
     }
     if (!s)
         s = mcr_fitted_add(f, object, d->n, output, outputs, coef);
-    mcr_free(d->ctx, object);
-    mcr_free(d->ctx, output);
+    mcr_free_all(d->ctx, object, output);
     if (s) {
         mcr_fitted_free(f);
         f = NULL;

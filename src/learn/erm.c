@@ -345,8 +345,7 @@ static mcr_status open_erm(erm *e, const mcr_learning *in)
 
 static void close_erm(erm *e)
 {
-    mcr_free(e->ctx, e->a);
-    mcr_free(e->ctx, e->f);
+    mcr_free_all(e->ctx, e->a, e->f);
     mcr_gram_close(e->gram);
     mcr_goal_close(&e->goal);
 }

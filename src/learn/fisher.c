@@ -365,14 +365,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = run(out, &p, in, &form);
     if (!s)
         s = mcr_form_report(&form, *out);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
-    void *all[] = {p.class_at, p.place, p.share,  p.e,    p.h, p.m, p.value,
-                   p.scale,    p.coef,  p.offset, p.mean, p.g, p.w};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mcr_free(ctx, all[i]);
+    mcr_free_all(ctx, p.class_at, p.place, p.share, p.e, p.h, p.m, p.value, p.scale, p.coef,
+                 p.offset, p.mean, p.g, p.w);
     mcr_directions_close(&p.d);
     mcr_form_close(&form);
     return s;

@@ -27,12 +27,9 @@ mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs)
 
 void mcr_fitted_clear(mcr_fitted *f)
 {
-    for (int64_t s = 0; s < f->segments; s++) {
-        mcr_free(f->ctx, f->segment[s].output);
-        mcr_free(f->ctx, f->segment[s].coef);
-    }
-    mcr_free(f->ctx, f->segment);
-    mcr_free(f->ctx, f->object);
+    for (int64_t s = 0; s < f->segments; s++)
+        mcr_free_all(f->ctx, f->segment[s].output, f->segment[s].coef);
+    mcr_free_all(f->ctx, f->segment, f->object);
     f->segment = NULL;
     f->object = NULL;
     f->segments = f->basis = 0;
@@ -43,26 +40,16 @@ void mcr_fitted_free(mcr_fitted *f)
     if (!f)
         return;
     mcr_fitted_clear(f);
-    mcr_free(f->ctx, f->offset);
-    mcr_free(f->ctx, f->slope);
-    mcr_free(f->ctx, f->curve);
-    for (int64_t e = 0; e < f->extras; e++) {
-        mcr_free(f->ctx, f->extra[e].name);
-        mcr_free(f->ctx, f->extra[e].value);
-    }
-    mcr_free(f->ctx, f->extra);
-    mcr_free(f->ctx, f->right);
-    mcr_free(f->ctx, f->trained);
-    mcr_free(f->ctx, f->left_out);
-    mcr_free(f->ctx, f->held_out);
+    mcr_free_all(f->ctx, f->offset, f->slope, f->curve);
+    for (int64_t e = 0; e < f->extras; e++)
+        mcr_free_all(f->ctx, f->extra[e].name, f->extra[e].value);
+    mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out);
     for (int64_t o = 0; f->sum && o < f->outputs; o++)
         mcr_free(f->ctx, f->sum[o]);
     mcr_free(f->ctx, f->sum);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
-    mcr_free(f->ctx, f->remark);
-    mcr_free(f->ctx, f->why);
-    mcr_free(f->ctx, f);
+    mcr_free_all(f->ctx, f->remark, f->why, f);
 }
 
 static bool used(const double *coef, int64_t outputs, int64_t count, int64_t i)
@@ -91,8 +78,7 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     mcr_segment s = {f->basis, keep, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
                      mcr_alloc(ctx, (size_t)outputs * (size_t)keep, sizeof *s.coef)};
     if (!s.output || !s.coef) {
-        mcr_free(ctx, s.output);
-        mcr_free(ctx, s.coef);
+        mcr_free_all(ctx, s.output, s.coef);
         return MCR_NO_MEMORY;
     }
     if (outputs > 0)

@@ -241,8 +241,7 @@ static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w
         }
         s = mcr_fitted_add(f, m->object, r, output, outputs, by_output);
     }
-    mcr_free(ctx, coef);
-    mcr_free(ctx, output);
+    mcr_free_all(ctx, coef, output);
     return s;
 }
 
@@ -299,8 +298,7 @@ mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *f)
         mcr_fitted_clear(f);
         s = mcr_form_add(form, f, w, k);
     }
-    mcr_free(f->ctx, a);
-    mcr_free(f->ctx, w);
+    mcr_free_all(f->ctx, a, w);
     return s;
 }
 

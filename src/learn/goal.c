@@ -97,8 +97,7 @@ void mcr_goal_close(mcr_goal *g)
 {
     if (!g->ctx)
         return;
-    mcr_free(g->ctx, g->y);
-    mcr_free(g->ctx, g->weight);
+    mcr_free_all(g->ctx, g->y, g->weight);
     *g = (mcr_goal){0};
 }
 
@@ -141,9 +140,7 @@ mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *co
         f->rule = g->rule;
         f->classes = g->classes;
     }
-    mcr_free(g->ctx, object);
-    mcr_free(g->ctx, output);
-    mcr_free(g->ctx, by_output);
+    mcr_free_all(g->ctx, object, output, by_output);
     if (s)
         mcr_fitted_free(f);
     *out = s ? NULL : f;

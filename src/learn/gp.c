@@ -96,10 +96,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
                                          : mcr_gp_regress(out, in, &goal);
     if (!s && o->loo && goal.task == MCR_CLASSIFY)
         s = mcr_fitted_remark(*out, "the leave-one-out error of gp is there for numbers only");
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_goal_close(&goal);
     return s;
 }

@@ -182,8 +182,7 @@ static mcr_status measure(large *t)
         s = measure_one(t, object, own[object], k, &sum);
     }
     t->mean_error = sum / SAMPLE;
-    mcr_free(t->ctx, own);
-    mcr_free(t->ctx, k);
+    mcr_free_all(t->ctx, own, k);
     return s;
 }
 
@@ -320,8 +319,7 @@ mcr_status mcr_gp_regress_largely(mcr_fitted **out, const mcr_learning *in, cons
     mcr_gram_close(t.gram);
     mcr_map_close(t.map);
     mcr_system_close(&t.inner);
-    mcr_free(in->ctx, t.v);
-    mcr_free(in->ctx, t.y);
+    mcr_free_all(in->ctx, t.v, t.y);
     mcr_budget_give(in->ctx, t.taken);
     return s;
 }

@@ -424,8 +424,7 @@ static void close(mcr *ctx, void *state)
 {
     posterior *p = state;
     mcr_system_close(&p->l);
-    mcr_free(ctx, p->v);
-    mcr_free(ctx, p->own);
+    mcr_free_all(ctx, p->v, p->own);
     mcr_budget_give(ctx, p->taken);
     mcr_free(ctx, p);
 }

@@ -238,10 +238,6 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
         s = fill(*out, &gp, &r);
     if (!s && o->loo)
         s = leave_out(*out, &gp, &r, goal);
-    if (s && *out) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_gp_close(&gp);
     mcr_free(ctx, r.y);
     return s;

@@ -140,8 +140,7 @@ static mcr_status by_differences(mcr_gp *gp, double *g)
         x[j] = log(x[j]);
     for (int64_t j = 0; j < gp->scales && !s; j++)
         s = scale_slope(gp, j, of[j]->flags & MCR_PERIOD ? period_step : usual_step, x, &g[j]);
-    mcr_free(gp->ctx, x);
-    mcr_free(gp->ctx, of);
+    mcr_free_all(gp->ctx, x, of);
     return s;
 }
 

@@ -326,8 +326,7 @@ static mcr_status by_differences(mcr_gp *gp, double *g)
     }
     if (!s)
         s = mcr_gp_set(gp, x);
-    mcr_free(gp->ctx, of);
-    mcr_free(gp->ctx, x);
+    mcr_free_all(gp->ctx, of, x);
     return s;
 }
 

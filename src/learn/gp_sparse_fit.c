@@ -202,9 +202,7 @@ static void close_sparse(mcr_sparse *t, mcr *ctx)
 {
     mcr_map_close(t->map);
     mcr_system_close(&t->e);
-    mcr_free(ctx, t->object);
-    mcr_free(ctx, t->y);
-    mcr_free(ctx, t->p);
+    mcr_free_all(ctx, t->object, t->y, t->p);
     mcr_budget_give(ctx, t->taken);
 }
 

@@ -332,8 +332,7 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
         if (!s)
             s = evaluate(gp, &gp->f);
     }
-    mcr_free(gp->ctx, t.given);
-    mcr_free(gp->ctx, gp->values.x);
+    mcr_free_all(gp->ctx, t.given, gp->values.x);
     gp->values = (struct mcr_gp_values){0};
     gp->at = NULL;
     if (s == MCR_NUMERIC || (!s && !isfinite(gp->f)))

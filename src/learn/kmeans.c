@@ -101,8 +101,7 @@ static mcr_status add_clusters(mcr_fitted *f, const mcr_clusters *found, const d
         s = mcr_fitted_add(f, object, count, &c, 1, coef);
         f->offset[c] = -found->square[c] / 2;
     }
-    mcr_free(f->ctx, object);
-    mcr_free(f->ctx, coef);
+    mcr_free_all(f->ctx, object, coef);
     return s;
 }
 
@@ -220,8 +219,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = run(out, in, &form, &problem);
     mcr_form_close(&form);
-    mcr_free(in->ctx, begin);
-    mcr_free(in->ctx, weight);
+    mcr_free_all(in->ctx, begin, weight);
     return s;
 }
 

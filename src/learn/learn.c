@@ -52,8 +52,7 @@ static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int
         right[i] = f->right[where[i]];
     for (int64_t i = 0; i < n && trained; i++)
         memcpy(trained + i * k, f->trained + where[i] * k, sizeof *trained * (size_t)k);
-    mcr_free(f->ctx, f->right);
-    mcr_free(f->ctx, f->trained);
+    mcr_free_all(f->ctx, f->right, f->trained);
     f->right = right;
     f->trained = trained;
     return s;
@@ -77,12 +76,9 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
     }
     if (!s)
         s = type->fit(out, &part);
-    if (!s && (s = keep_duplicates(*out, where, first, n))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
-    mcr_free(ctx, start.object);
-    mcr_free(ctx, first);
+    if (!s)
+        s = keep_duplicates(*out, where, first, n);
+    mcr_free_all(ctx, start.object, first);
     return s;
 }
 
@@ -177,10 +173,6 @@ static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, con
     }
     if (!s && form.features)
         s = mcr_form_report(&form, *out);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_form_close(&form);
     return s;
 }
@@ -206,13 +198,15 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     if (!s && f && (f->value_error > 0 || f->objective_error > 0))
         s = mcr_fitted_keep(f, MCR_EXTRA_ERRORS,
                             (const double[]){f->value_error, f->objective_error}, 2);
-    if (!s && *out && (s = check_finite(*out, type))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
+    if (!s && *out)
+        s = check_finite(*out, type);
     /* Optimality conditions prove an optimum only where the problem is convex. */
     if (!s && *out && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
         mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
         (*out)->stop = MCR_STOP_LOCAL;
+    if (s) {
+        mcr_fitted_free(*out);
+        *out = NULL;
+    }
     return s;
 }

@@ -95,8 +95,7 @@ mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
     o->params = mcr_alloc_zero(ctx, 1, type->params_size);
     mcr_status s = o->params ? mcr_params_init(ctx, type->params, o->params) : MCR_NO_MEMORY;
     if (s) {
-        mcr_free(ctx, o->params);
-        mcr_free(ctx, o);
+        mcr_free_all(ctx, o->params, o);
     } else {
         *out = o;
     }
@@ -126,8 +125,7 @@ mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
                        ? mcr_params_copy(ctx, from->type->params, (*out)->params, from->params)
                        : MCR_NO_MEMORY;
     if (s) {
-        mcr_free(ctx, (*out)->params);
-        mcr_free(ctx, *out);
+        mcr_free_all(ctx, (*out)->params, *out);
         *out = NULL;
     }
     return s;

@@ -291,6 +291,7 @@ typedef struct mcr_learner_type {
     const mcr_param *params;
     size_t params_size;
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
+    /* *out is NULL before; what it holds where this fails is freed by mcr_learn. */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
     /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
     const char *no_primal; /* the primal form: --form primal, --approx */

@@ -208,12 +208,7 @@ static mcr_status fit_restricted(mcr_fitted **out, const mcr_goal *g, const para
     if (s)
         return s;
     (*out)->rule = MCR_RULE_SOFTMAX;
-    s = mcr_fitted_remark_definite(*out, in->kernel);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
-    return s;
+    return mcr_fitted_remark_definite(*out, in->kernel);
 }
 
 /* With all kernel values, or with features. */
@@ -231,8 +226,7 @@ static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o
     }
     if (!s)
         s = finish(out, g, o, a, f, &result, in, form);
-    mcr_free(in->ctx, a);
-    mcr_free(in->ctx, f);
+    mcr_free_all(in->ctx, a, f);
     return s;
 }
 

@@ -105,10 +105,6 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
     if (!st && common > 0)
         st = mcr_fitted_keep(f, MCR_EXTRA_COMMON, both, n);
-    if (st) {
-        mcr_fitted_free(f);
-        *out = NULL;
-    }
     return st;
 }
 

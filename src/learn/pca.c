@@ -238,16 +238,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = run(out, &p, in, &form);
     if (!s)
         s = mcr_form_report(&form, *out);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_budget_give(in->ctx, p.budget);
-    mcr_free(in->ctx, p.value);
-    mcr_free(in->ctx, p.offset);
-    mcr_free(in->ctx, p.sign);
-    mcr_free(in->ctx, p.vector);
-    mcr_free(in->ctx, p.w);
+    mcr_free_all(in->ctx, p.value, p.offset, p.sign, p.vector, p.w);
     mcr_directions_close(&p.d);
     mcr_form_close(&form);
     return s;

@@ -378,9 +378,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = all_passes(&r);
     if (!s)
         s = mcr_online_finish(out, &r.o, coef_of, ending, &r);
-    mcr_free(in->ctx, r.score);
-    mcr_free(in->ctx, r.change);
-    mcr_free(in->ctx, r.mistakes);
+    mcr_free_all(in->ctx, r.score, r.change, r.mistakes);
     mcr_votes_close(&r.votes);
     mcr_online_close(&r.o);
     return s;

@@ -75,11 +75,7 @@ mcr_status mcr_votes_walk(mcr_votes *v, const mcr_online *o, mcr_walk *w)
 
 void mcr_votes_close(mcr_votes *v)
 {
-    mcr_free(v->ctx, v->object);
-    mcr_free(v->ctx, v->up);
-    mcr_free(v->ctx, v->down);
-    mcr_free(v->ctx, v->size);
-    mcr_free(v->ctx, v->at);
+    mcr_free_all(v->ctx, v->object, v->up, v->down, v->size, v->at);
     *v = (mcr_votes){.ctx = v->ctx};
 }
 
@@ -99,8 +95,7 @@ mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *f, const mcr_online *o
         s = mcr_fitted_keep(f, list_name[l], list + l * v->count, v->count);
     if (!s)
         s = mcr_fitted_keep(f, bias_name, &(double){o->scores.bias}, 1);
-    mcr_free(v->ctx, place);
-    mcr_free(v->ctx, list);
+    mcr_free_all(v->ctx, place, list);
     return s;
 }
 
@@ -295,9 +290,7 @@ static mcr_status predict(const mcr_query *a)
         if (!s)
             s = mcr_parallel(a->ctx, (job.count + CHUNK - 1) / CHUNK, vote_chunk, &job);
     }
-    mcr_free(a->ctx, k);
-    mcr_free(a->ctx, job.capacity);
-    mcr_free(a->ctx, job.few);
+    mcr_free_all(a->ctx, k, job.capacity, job.few);
     return s;
 }
 

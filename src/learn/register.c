@@ -87,8 +87,7 @@ mcr_status mcr_fitted_set(mcr_fitted *f, const double *coef, const double *offse
         s = mcr_fitted_add(f, object, f->objects, output, f->outputs, coef);
     if (!s)
         memcpy(f->offset, offset, sizeof *offset * outputs);
-    mcr_free(f->ctx, object);
-    mcr_free(f->ctx, output);
+    mcr_free_all(f->ctx, object, output);
     return s;
 }
 
@@ -163,10 +162,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function gave no result", in->type->name);
     if (!s)
         s = set_rule(*out, in);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     return s;
 }
 

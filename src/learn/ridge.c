@@ -342,17 +342,12 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
             &(mcr_form_work){MCR_WORK_RIDGE, 1, (double)r.goal.n, (double)r.goal.outputs});
     if (!s)
         s = mcr_form_is_restricted(&r.form) ? run_restricted(out, &r) : run(out, &r, in);
-    if (s) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
     mcr_gram_close(r.q.near);
     mcr_map_close(r.map);
     mcr_squares_close(&r.q);
     mcr_form_close(&r.form);
     mcr_goal_close(&r.goal);
-    mcr_free(in->ctx, r.error);
-    mcr_free(in->ctx, r.lambda.values);
+    mcr_free_all(in->ctx, r.error, r.lambda.values);
     return s;
 }
 

@@ -152,10 +152,7 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
     s = info == 0 && found == count ? MCR_OK : no_convergence(ctx, info);
 done:
     give_threads(f, threads);
-    mcr_free(ctx, whole);
-    mcr_free(ctx, work);
-    mcr_free(ctx, support);
-    mcr_free(ctx, all);
+    mcr_free_all(ctx, whole, work, support, all);
     return s;
 }
 
@@ -197,8 +194,7 @@ mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vect
     s = info == 0 ? MCR_OK : no_convergence(ctx, info);
 done:
     give_threads(f, threads);
-    mcr_free(ctx, whole);
-    mcr_free(ctx, work);
+    mcr_free_all(ctx, whole, work);
     return s;
 }
 

@@ -243,12 +243,6 @@ mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound
     if (!s && !(out->value < -bound && is_near(&l, out)))
         s = by_inverse(&l, work, start, vector, out);
 done:
-    mcr_free(ctx, start);
-    mcr_free(ctx, l.basis);
-    mcr_free(ctx, l.w);
-    mcr_free(ctx, l.product);
-    mcr_free(ctx, l.ritz);
-    mcr_free(ctx, l.value);
-    mcr_free(ctx, l.overlap);
+    mcr_free_all(ctx, start, l.basis, l.w, l.product, l.ritz, l.value, l.overlap);
     return s;
 }

@@ -46,8 +46,7 @@ void mcr_system_close(mcr_system *y)
 {
     if (!y->ctx)
         return;
-    mcr_free(y->ctx, y->a);
-    mcr_free(y->ctx, y->diagonal);
+    mcr_free_all(y->ctx, y->a, y->diagonal);
     mcr_budget_give(y->ctx, y->taken);
     *y = (mcr_system){0};
 }

@@ -87,8 +87,7 @@ static mcr_status open_machine(machine *t, const mcr_data *data)
     }
     t->even = mcr_kernel_definite(t->model->kernel, NULL) == MCR_PSD;
     t->weighted |= mcr_data_weights(data) != NULL;
-    mcr_free(t->ctx, coef);
-    mcr_free(t->ctx, match);
+    mcr_free_all(t->ctx, coef, match);
     if (!s)
         s = find_options(t);
     /* Equal objects share one coefficient, which may be larger than C: they are as one that counts
@@ -102,10 +101,7 @@ static void close_machine(machine *t)
 {
     mcr_gram_close(t->gram);
     mcr_data_free(t->data);
-    mcr_free(t->ctx, t->y);
-    mcr_free(t->ctx, t->alpha);
-    mcr_free(t->ctx, t->f);
-    mcr_free(t->ctx, t->diagonal);
+    mcr_free_all(t->ctx, t->y, t->alpha, t->f, t->diagonal);
 }
 
 /* ---- the ball ---------------------------------------------------------------------------------*/
@@ -214,8 +210,7 @@ static mcr_status open_free(free_set *g, const machine *t)
 static void close_free(free_set *g, const machine *t)
 {
     mcr_system_close(&g->k);
-    mcr_free(t->ctx, g->object);
-    mcr_free(t->ctx, g->u);
+    mcr_free_all(t->ctx, g->object, g->u);
 }
 
 /* S_i^2 of a support vector at its bound: K_ii - v'B^-1 v, B the bordered block and v = (k, 1). */

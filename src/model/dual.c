@@ -154,9 +154,7 @@ mcr_status mcr_model_dual(mcr *ctx, const mcr_model *m, int64_t o, mcr_coefficie
     for (int64_t i = 0; i < t->basis && !s; i++)
         row[i].state = state_of(m, row[i].coef, bound, row[i].slack);
     mcr_options_close(options);
-    mcr_free(ctx, coef);
-    mcr_free(ctx, f);
-    mcr_free(ctx, number);
+    mcr_free_all(ctx, coef, f, number);
     return s;
 }
 

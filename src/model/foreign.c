@@ -19,16 +19,9 @@ void mcr_foreign_free(mcr *ctx, mcr_foreign *h, mcr_foreign_vectors *v)
 {
     for (int64_t c = 0; c < h->names; c++)
         mcr_free(ctx, h->name[c]);
-    mcr_free(ctx, h->name);
-    mcr_free(ctx, h->rho);
-    mcr_free(ctx, h->label);
-    mcr_free(ctx, h->of_class);
+    mcr_free_all(ctx, h->name, h->rho, h->label, h->of_class);
     mcr_scaling_free(h->scaling);
-    mcr_free(ctx, v->coef);
-    mcr_free(ctx, v->start);
-    mcr_free(ctx, v->index);
-    mcr_free(ctx, v->value);
-    mcr_free(ctx, v->dense);
+    mcr_free_all(ctx, v->coef, v->start, v->index, v->value, v->dense);
 }
 
 mcr_status mcr_foreign_kernel(mcr_kernel **out, mcr *ctx, const mcr_foreign *h)
@@ -79,11 +72,7 @@ static mcr_status make_basis(mcr_data **out, mcr *ctx, const mcr_foreign_vectors
                                v->index ? v->index : &none_index,
                                v->value ? v->value : &none_value);
     }
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* Coefficients of rows first .. first+count-1, column t of each, output by output. */
@@ -159,8 +148,7 @@ static mcr_status name_classes(mcr_model *m, const mcr_foreign *h)
         }
         s = mcr_model_set_classes(m, name, k);
     }
-    mcr_free(m->ctx, text);
-    mcr_free(m->ctx, name);
+    mcr_free_all(m->ctx, text, name);
     return s;
 }
 

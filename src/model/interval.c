@@ -87,8 +87,7 @@ static mcr_status class_scores(mcr *ctx, const mcr_model *m, const mcr_data *dat
         else
             score[i] = all[i * k + c];
     }
-    mcr_free(ctx, match);
-    mcr_free(ctx, all);
+    mcr_free_all(ctx, match, all);
     return s;
 }
 
@@ -202,9 +201,7 @@ mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options, const 
     }
     mcr_data_free(train);
     mcr_data_free(rest);
-    mcr_free(ctx, row);
-    mcr_free(ctx, object);
-    mcr_free(ctx, held);
+    mcr_free_all(ctx, row, object, held);
     return s;
 }
 

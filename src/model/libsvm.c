@@ -462,17 +462,10 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
 mcr_status mcr_model_save_libsvm(mcr *ctx, const mcr_model *m, const char *path)
 {
     mcr_text t;
-    mcr_output *out = NULL;
     mcr_text_init(&t, ctx);
     mcr_status s = put_model(&t, ctx, m);
     if (!s)
-        s = mcr_output_open(&out, ctx, path);
-    if (!s)
-        s = mcr_output_write(out, t.bytes, (size_t)t.length);
-    if (!s)
-        s = mcr_output_commit(out);
-    else
-        mcr_output_abandon(out);
+        s = mcr_text_save(&t, path);
     mcr_text_free(&t);
     return s;
 }

@@ -60,12 +60,8 @@ void mcr_model_free(mcr_model *m)
     mcr *ctx = m->ctx;
     free_texts(ctx, m->class_name, m->classes);
     free_texts(ctx, m->output_name, m->fitted ? m->fitted->outputs : 0);
-    mcr_free(ctx, m->class_value);
-    mcr_free(ctx, m->learner);
-    mcr_free(ctx, m->options);
-    mcr_free(ctx, m->certificate);
-    mcr_free(ctx, m->version);
-    mcr_free(ctx, m->tuning);
+    mcr_free_all(ctx, m->class_value, m->learner, m->options, m->certificate, m->version,
+                 m->tuning);
     mcr_layout_free(m->layout);
     mcr_scaling_free(m->scaling);
     mcr_fitted_free(m->fitted);
@@ -290,8 +286,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t firs
     if (!s)
         m->report.accuracy = count[0] / count[1];
     mcr_data_free(part);
-    mcr_free(m->ctx, row);
-    mcr_free(m->ctx, value);
+    mcr_free_all(m->ctx, row, value);
     return s;
 }
 

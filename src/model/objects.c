@@ -210,13 +210,8 @@ typedef struct arrays {
 
 static void free_arrays(mcr *ctx, arrays *a)
 {
-    mcr_free(ctx, a->start);
-    mcr_free(ctx, a->edge_start);
-    mcr_free(ctx, a->index);
-    mcr_free(ctx, a->edge);
-    mcr_free(ctx, a->edge_label);
-    mcr_free(ctx, a->value);
-    mcr_free(ctx, a->bytes);
+    mcr_free_all(ctx, a->start, a->edge_start, a->index, a->edge, a->edge_label, a->value,
+                 a->bytes);
 }
 
 static void get_label_names(mcr_reader *r, mcr_store *store)
@@ -335,11 +330,7 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
         s = get_field(r, b, rows);
     if (!s)
         s = mcr_reader_end(r, file, "its objects");
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(out, b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 /* Of one field, into the store that was just read. */

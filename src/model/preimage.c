@@ -128,10 +128,9 @@ mcr_status mcr_images_values(const mcr_images *p, const double *z, int64_t count
     mcr_data *data = NULL;
     mcr_gram *gram = NULL;
     mcr_status s = mcr_builder_open(&builder, p->ctx, count);
-    if (!s && (s = mcr_builder_dense(builder, p->field, z, p->cols, p->cols)))
-        mcr_builder_close(builder);
-    else if (!s)
-        s = mcr_builder_finish(&data, builder);
+    if (!s)
+        s = mcr_builder_dense(builder, p->field, z, p->cols, p->cols);
+    s = mcr_builder_finish_filled(&data, builder, s);
     if (!s)
         s = mcr_gram_open(&gram, p->ctx, p->model->kernel, data, p->model->basis);
     if (!s)
@@ -250,8 +249,7 @@ static mcr_status measure(const mcr_images *p)
             p->square[b] += gt[i * p->count + b] * kg[i * p->count + b];
         }
     }
-    mcr_free(p->ctx, gt);
-    mcr_free(p->ctx, kg);
+    mcr_free_all(p->ctx, gt, kg);
     return s;
 }
 

@@ -172,9 +172,7 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
         centre(t.b, t.count);
         s = locate(p, &t, z);
     }
-    mcr_free(p->ctx, t.b);
-    mcr_free(p->ctx, far);
-    mcr_free(p->ctx, buffer);
+    mcr_free_all(p->ctx, t.b, far, buffer);
     return s;
 }
 

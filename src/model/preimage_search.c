@@ -318,10 +318,6 @@ mcr_status mcr_images_search(mcr_images *p)
     mcr_status s = open_search(&t);
     for (t.b = 0; t.b < p->count && !s; t.b++)
         s = one_object(&t, p->given + t.b * p->cols);
-    mcr_free(p->ctx, t.z);
-    mcr_free(p->ctx, t.at[0]);
-    mcr_free(p->ctx, t.buffer);
-    mcr_free(p->ctx, t.moved);
-    mcr_free(p->ctx, t.k);
+    mcr_free_all(p->ctx, t.z, t.at[0], t.buffer, t.moved, t.k);
     return s;
 }

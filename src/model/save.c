@@ -276,17 +276,10 @@ static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const 
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
 {
     mcr_text file;
-    mcr_output *out = NULL;
     mcr_text_init(&file, ctx);
     mcr_status s = make_file(&file, ctx, m, path);
     if (!s)
-        s = mcr_output_open(&out, ctx, path);
-    if (!s)
-        s = mcr_output_write(out, file.bytes, (size_t)file.length);
-    if (!s)
-        s = mcr_output_commit(out);
-    else
-        mcr_output_abandon(out);
+        s = mcr_text_save(&file, path);
     mcr_text_free(&file);
     return s;
 }

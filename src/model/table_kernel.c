@@ -119,9 +119,7 @@ static mcr_status median_gamma(double *gamma, mcr *ctx, const mcr_data *data, co
         qsort(distance, (size_t)count, sizeof *distance, by_value);
     *gamma = s || count == 0 ? 1 : 1 / distance[count / 2];
     mcr_data_free(some);
-    mcr_free(ctx, row);
-    mcr_free(ctx, k);
-    mcr_free(ctx, distance);
+    mcr_free_all(ctx, row, k, distance);
     return s;
 }
 

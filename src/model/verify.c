@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/sized.h"
 #include "learn/svm_problem.h"
 
@@ -188,9 +187,7 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
             error[o * v->n + i] = v->unit * size * v->length[i];
         }
     }
-    mcr_free(v->ctx, row);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, p.rest);
+    mcr_free_all(v->ctx, row, k, p.rest);
     return s ? s : extend(v, c, cols, f, error);
 }
 
@@ -232,9 +229,7 @@ static mcr_status measure_unit(mcr_verify *v, const mcr_kernel *kernel)
         s = mcr_gram_error(v->gram, true, &proved);
     if (isfinite(proved.absolute + proved.relative))
         v->unit = 4 * DBL_EPSILON + proved.absolute + proved.relative;
-    mcr_free(v->ctx, row);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, rough);
+    mcr_free_all(v->ctx, row, k, rough);
     return s;
 }
 
@@ -271,8 +266,7 @@ static mcr_status leave_out(mcr_data **out, const mcr_verify *v, const mcr_data 
             row[kept++] = i;
     if (!s)
         s = mcr_data_select(out, data, (mcr_rows){row, 0, kept});
-    mcr_free(v->ctx, is_held);
-    mcr_free(v->ctx, row);
+    mcr_free_all(v->ctx, is_held, row);
     return s;
 }
 
@@ -504,10 +498,8 @@ static void close_verify(mcr_verify *v)
     mcr_gram_close(v->gram);
     mcr_data_free(v->data);
     mcr_options_close(v->options);
-    void *list[] = {v->where, v->basis,  v->class_of, v->target,
-                    v->own,   v->weight, v->diagonal, v->length};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(v->ctx, list[i]);
+    mcr_free_all(v->ctx, v->where, v->basis, v->class_of, v->target, v->own, v->weight, v->diagonal,
+                 v->length);
 }
 
 mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *data,

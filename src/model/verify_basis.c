@@ -119,10 +119,7 @@ static mcr_status find_basis(mcr_verify *v)
         }
     }
     mcr_gram_close(gram);
-    mcr_free(v->ctx, taken);
-    mcr_free(v->ctx, k);
-    mcr_free(v->ctx, own);
-    mcr_free(v->ctx, class_of);
+    mcr_free_all(v->ctx, taken, k, own, class_of);
     return s;
 }
 

@@ -47,9 +47,7 @@ static mcr_status open_outputs(outputs *t, mcr_verify *v)
 
 static void close_outputs(outputs *t)
 {
-    double *array[] = {t->a, t->f, t->error, t->y, t->rest, t->rest_f, t->rest_error};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        mcr_free(t->v->ctx, array[i]);
+    mcr_free_all(t->v->ctx, t->a, t->f, t->error, t->y, t->rest, t->rest_f, t->rest_error);
 }
 
 /* ---- smooth losses ----------------------------------------------------------------------------*/

@@ -42,10 +42,8 @@ static mcr_status open_program(program *p, mcr_verify *v)
 
 static void close_program(program *p)
 {
-    void *list[] = {p->row, p->group, p->y,     p->z,   p->lo,    p->hi,
-                    p->b,   p->g,     p->error, p->all, p->all_f, p->all_error};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(p->v->ctx, list[i]);
+    mcr_free_all(p->v->ctx, p->row, p->group, p->y, p->z, p->lo, p->hi, p->b, p->g, p->error,
+                 p->all, p->all_f, p->all_error);
 }
 
 /* Coefficients of output o and their products with K, of the objects listed in row. */

@@ -47,9 +47,7 @@ static mcr_status open_restricted(restricted *t, mcr_verify *v)
 
 static void close_restricted(restricted *t)
 {
-    double *list[] = {t->c, t->f, t->error, t->r, t->slip, t->u, t->blur, t->z, t->e};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(t->v->ctx, list[i]);
+    mcr_free_all(t->v->ctx, t->c, t->f, t->error, t->r, t->slip, t->u, t->blur, t->z, t->e);
 }
 
 /* ---- losses -----------------------------------------------------------------------------------*/

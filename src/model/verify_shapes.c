@@ -50,8 +50,7 @@ static mcr_status open_centred(centred *x, mcr_verify *v)
 
 static void close_centred(centred *x)
 {
-    mcr_free(x->v->ctx, x->share);
-    mcr_free(x->v->ctx, x->mean);
+    mcr_free_all(x->v->ctx, x->share, x->mean);
 }
 
 /* Products of sum_i c_i (Phi(x_i) - m) with all Phi(x_j) - m, in place of K c; error likewise. */
@@ -278,8 +277,7 @@ static mcr_status evaluate_wing(const wing *own, const double *values, double *s
     for (int64_t i = 0; i < n && !s; i++)
         off += (left[i] - cross / length * right[i]) * (left[i] - cross / length * right[i]);
     *residual = sqrt(off / fmax(size, DBL_MIN));
-    mcr_free(x->v->ctx, twice);
-    mcr_free(x->v->ctx, buffer);
+    mcr_free_all(x->v->ctx, twice, buffer);
     return s;
 }
 
@@ -422,9 +420,7 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
     }
     if (!s)
         evaluate_clusters(&t);
-    void *list[] = {t.of, t.c, t.f, t.error, t.weight, t.count};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(v->ctx, list[i]);
+    mcr_free_all(v->ctx, t.of, t.c, t.f, t.error, t.weight, t.count);
     return s;
 }
 

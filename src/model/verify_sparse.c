@@ -64,8 +64,7 @@ static void close_sparse(sparse *t)
 {
     mcr_system_close(&t->l);
     mcr_system_close(&t->e);
-    mcr_free(t->v->ctx, t->p);
-    mcr_free(t->v->ctx, t->weight);
+    mcr_free_all(t->v->ctx, t->p, t->weight);
 }
 
 /* ---- the objects ------------------------------------------------------------------------------*/

@@ -40,8 +40,7 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
         start[count] = entries;
         s = mcr_builder_sparse(b, info->name, info->cols, start, index, weight);
     }
-    mcr_free(ctx, start);
-    mcr_free(ctx, index);
+    mcr_free_all(ctx, start, index);
     return s;
 }
 
@@ -90,10 +89,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
         s = mcr_builder_open(&b, w->ctx, f->outputs);
     if (!s)
         s = add_weights(b, w->ctx, &info, weight, f->outputs);
-    if (s)
-        mcr_builder_close(b);
-    else
-        s = mcr_builder_finish(&w->weights, b);
+    s = mcr_builder_finish_filled(&w->weights, b, s);
     if (!s) {
         w->basis = w->weights;
         w->segment = w->weight_segment;

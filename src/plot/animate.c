@@ -107,12 +107,5 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
         if (!s && mcr_report(ctx, &now))
             s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
     }
-    mcr_blocks_free(&p.scratch);
-    if (s) {
-        mcr_figure_close(p.f);
-        return s;
-    }
-    mcr_figure_fit_axes(p.f);
-    *out = p.f;
-    return MCR_OK;
+    return mcr_plot_finish(out, &p, s);
 }

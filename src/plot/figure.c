@@ -138,10 +138,9 @@ mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const 
     return m;
 }
 
-mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
-                       int64_t count)
+mcr_mark *mcr_panel_over(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
+                         int64_t count, double *x, double *y)
 {
-    double *x = mcr_blocks_reals(&f->pool, count), *y = mcr_blocks_reals(&f->pool, count);
     mcr_mark *m = x && y ? mcr_panel_mark(f, p, type, name) : NULL;
     if (!m)
         return NULL;
@@ -149,6 +148,13 @@ mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const ch
     m->y = y;
     m->count = count;
     return m;
+}
+
+mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
+                       int64_t count)
+{
+    double *x = mcr_blocks_reals(&f->pool, count), *y = mcr_blocks_reals(&f->pool, count);
+    return mcr_panel_over(f, p, type, name, count, x, y);
 }
 
 mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value)
@@ -292,8 +298,9 @@ void mcr_figure_fit_axes(mcr_figure *f)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
-                             bool characters)
+/* A drawing with the defaults filled in; smaller structs of older callers are completed. */
+static mcr_status complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
+                           bool characters)
 {
     mcr_status s = MCR_SIZED_READ(mcr_draw, out, f->ctx, draw);
     if (s)
@@ -334,7 +341,7 @@ mcr_status mcr_figure_draw(mcr_figure *f, const char *format, const mcr_draw *dr
     mcr_draw how;
     *bytes = NULL;
     *count = 0;
-    mcr_status s = mcr_draw_complete(&how, f, draw, characters);
+    mcr_status s = complete(&how, f, draw, characters);
     if (s)
         return s;
     mcr_text_free(&f->drawn);
@@ -374,13 +381,5 @@ mcr_status mcr_figure_save(mcr_figure *f, const char *path, const mcr_draw *draw
                         "%s: the ending says how to draw: .svg, .png, .pdf, .html, .json or .txt",
                         path);
     mcr_status s = mcr_figure_draw(f, format, draw, &bytes, &count);
-    mcr_output *out = NULL;
-    if (!s)
-        s = mcr_output_open(&out, f->ctx, path);
-    if (!s)
-        s = mcr_output_write(out, bytes, count);
-    if (!s)
-        return mcr_output_commit(out);
-    mcr_output_abandon(out);
-    return s;
+    return s ? s : mcr_text_save(&f->drawn, path);
 }

@@ -164,7 +164,10 @@ mcr_status mcr_figure_new(mcr_figure **out, mcr *ctx, const char *kind);
 mcr_frame *mcr_figure_frame(mcr_figure *f, const char *label);
 mcr_panel *mcr_frame_panel(mcr_figure *f, int row, int col);
 mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name);
-/* The same with arrays x and y for `count` points. */
+/* The same over `count` points at x and y, arrays of the figure (NULL: no memory); and with new
+ * arrays. */
+mcr_mark *mcr_panel_over(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
+                         int64_t count, double *x, double *y);
 mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
                        int64_t count);
 /* Of the last frame. */
@@ -175,9 +178,6 @@ mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value);
 /* Axes without limits get those of their marks; called before anything is drawn. All frames of an
  * animation get the same. */
 void mcr_figure_fit_axes(mcr_figure *f);
-/* A drawing with the defaults filled in; smaller structs of older callers are completed. */
-mcr_status mcr_draw_complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
-                             bool characters);
 
 mcr_status mcr_figure_to_json(mcr_figure *f);
 mcr_status mcr_figure_to_svg(mcr_figure *f, const mcr_draw *draw);

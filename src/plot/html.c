@@ -50,16 +50,11 @@ static const char script[] =
 
 static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
 {
-    mcr_json_write_key(w, key);
-    mcr_json_write_object(w);
-    mcr_json_write_key(w, "label");
-    mcr_json_write_text(w, a->label);
-    mcr_json_write_key(w, "min");
-    mcr_json_write_real(w, a->min);
-    mcr_json_write_key(w, "max");
-    mcr_json_write_real(w, a->max);
-    mcr_json_write_key(w, "log");
-    mcr_json_write_bool(w, a->log);
+    mcr_json_put_object(w, key);
+    mcr_json_put_text(w, "label", a->label);
+    mcr_json_put_real(w, "min", a->min);
+    mcr_json_put_real(w, "max", a->max);
+    mcr_json_put_bool(w, "log", a->log);
     mcr_json_write_key(w, "names");
     if (a->names) {
         mcr_json_write_array(w);
@@ -76,23 +71,18 @@ static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
 static void put_data(mcr_json_writer *w, const mcr_figure *f, const mcr_layout_of *l)
 {
     mcr_json_write_object(w);
-    mcr_json_write_key(w, "width");
-    mcr_json_write_real(w, l->width);
-    mcr_json_write_key(w, "height");
-    mcr_json_write_real(w, l->height);
-    mcr_json_write_key(w, "labels");
-    mcr_json_write_array(w);
+    mcr_json_put_real(w, "width", l->width);
+    mcr_json_put_real(w, "height", l->height);
+    mcr_json_put_array(w, "labels");
     for (int64_t k = 0; k < f->frames; k++)
         mcr_json_write_text(w, f->frame[k].label);
     mcr_json_write_end_array(w);
-    mcr_json_write_key(w, "panels");
-    mcr_json_write_array(w);
+    mcr_json_put_array(w, "panels");
     for (int64_t p = 0; p < l->panels; p++) {
         const mcr_box *b = &l->place[p].box;
         const double box[] = {b->x, b->y, b->w, b->h};
         mcr_json_write_object(w);
-        mcr_json_write_key(w, "box");
-        mcr_json_write_array(w);
+        mcr_json_put_array(w, "box");
         for (int i = 0; i < 4; i++)
             mcr_json_write_real(w, round(box[i] * 100) / 100);
         mcr_json_write_end_array(w);

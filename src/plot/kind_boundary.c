@@ -64,9 +64,7 @@ static mcr_status ask_plane(region *r, int64_t count, const double *x, const dou
             r->strength[i] = sureness(proba ? proba + i * classes : NULL, classes, f[i], r->scored);
     }
     mcr_data_free(places);
-    mcr_free(p->ctx, value);
-    mcr_free(p->ctx, proba);
-    mcr_free(p->ctx, score);
+    mcr_free_all(p->ctx, value, proba, score);
     return s;
 }
 
@@ -144,12 +142,9 @@ static mcr_status add_contour(region *r, mcr_panel *panel, const mcr_grid *g, do
     mcr_status s = mcr_grid_contour(r->p, g, level, !r->scored, &count, &x, &y);
     if (s || !count)
         return s;
-    mcr_mark *m = mcr_panel_mark(r->p->f, panel, MCR_MARK_LINE, name);
+    mcr_mark *m = mcr_panel_over(r->p->f, panel, MCR_MARK_LINE, name, count, x, y);
     if (!m)
         return MCR_NO_MEMORY;
-    m->count = count;
-    m->x = x;
-    m->y = y;
     m->ink = MCR_INK_TEXT;
     m->width = level == 0 ? 1.9 : 1;
     m->dashed = level != 0;

@@ -329,12 +329,9 @@ static mcr_status add_reliability(mcr_plotting *p, mcr_panel *panel, const answe
     }
     m->ink = mcr_class_ink(k);
     m->legend = true;
-    mcr_mark *dots = mcr_panel_mark(p->f, panel, MCR_MARK_POINTS, a->is.class_name[k]);
+    mcr_mark *dots = mcr_panel_over(p->f, panel, MCR_MARK_POINTS, a->is.class_name[k], count, x, y);
     if (!dots)
         return MCR_NO_MEMORY;
-    dots->count = count;
-    dots->x = x;
-    dots->y = y;
     dots->ink = mcr_class_ink(k);
     dots->size = 7;
     return MCR_OK;

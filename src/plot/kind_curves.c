@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/params.h"
 #include "base/random.h"
 #include "plot/plotting.h"
@@ -39,41 +38,29 @@ static mcr_status open_errors(mcr_plotting *p, errors *e, int64_t count, mcr_tas
 static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const errors *e, const char *name,
                             double *y, int ink)
 {
-    mcr_mark *m = mcr_panel_mark(p->f, panel, MCR_MARK_LINE, name);
+    mcr_mark *m = mcr_panel_over(p->f, panel, MCR_MARK_LINE, name, e->count, e->x, y);
     if (!m)
         return MCR_NO_MEMORY;
-    const char *kept = m->name;
-    *m = (mcr_mark){.type = MCR_MARK_LINE,
-                    .name = kept,
-                    .count = e->count,
-                    .x = e->x,
-                    .y = y,
-                    .ink = (mcr_ink)ink,
-                    .legend = true,
-                    .width = 2};
-    m = mcr_panel_mark(p->f, panel, MCR_MARK_POINTS, name);
+    m->ink = (mcr_ink)ink;
+    m->legend = true;
+    m->width = 2;
+    m = mcr_panel_over(p->f, panel, MCR_MARK_POINTS, name, e->count, e->x, y);
     if (!m)
         return MCR_NO_MEMORY;
-    *m = (mcr_mark){.type = MCR_MARK_POINTS,
-                    .name = kept,
-                    .count = e->count,
-                    .x = e->x,
-                    .y = y,
-                    .ink = (mcr_ink)ink,
-                    .shape = ink ? MCR_SHAPE_DIAMOND : MCR_SHAPE_CIRCLE,
-                    .size = 6.5};
+    m->ink = (mcr_ink)ink;
+    m->shape = ink ? MCR_SHAPE_DIAMOND : MCR_SHAPE_CIRCLE;
+    m->size = 6.5;
     return MCR_OK;
 }
 
 static mcr_status draw(mcr_plotting *p, const errors *e, const char *axis, bool ratio)
 {
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
-    mcr_mark *m = panel ? mcr_panel_mark(p->f, panel, MCR_MARK_BAND, "± standard deviation") : NULL;
+    mcr_mark *m = panel ? mcr_panel_over(p->f, panel, MCR_MARK_BAND, "± standard deviation",
+                                         e->count, e->x, e->tested)
+                        : NULL;
     if (!m)
         return MCR_NO_MEMORY;
-    m->count = e->count;
-    m->x = e->x;
-    m->y = e->tested;
     m->low = e->low;
     m->high = e->high;
     m->ink = MCR_INK_CLASS + 1;

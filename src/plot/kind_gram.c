@@ -260,12 +260,9 @@ static mcr_status add_eigenvalues(mcr_plotting *p, const double *value, int64_t 
         y[i] = value[i];
     }
     m->width = 1;
-    m = mcr_panel_mark(p->f, panel, MCR_MARK_POINTS, "eigenvalues");
+    m = mcr_panel_over(p->f, panel, MCR_MARK_POINTS, "eigenvalues", rank, x, y);
     if (!m)
         return MCR_NO_MEMORY;
-    m->x = x;
-    m->y = y;
-    m->count = rank;
     m->size = rank > 60 ? 3.5 : 6;
     panel->x = (mcr_axis){.label = "number", .log = rank > 20};
     panel->y = (mcr_axis){.label = "eigenvalue of K / n", .log = true};

@@ -293,10 +293,7 @@ static mcr_status score(mcr_plotting *p, int64_t field, int64_t length, window *
     mcr_status s = mcr_builder_open(&builder, p->ctx, count);
     if (!s)
         s = mcr_builder_strings(builder, p->model->basis->store[field]->name, start, bytes);
-    if (s)
-        mcr_builder_close(builder);
-    else
-        s = mcr_builder_finish(&data, builder);
+    s = mcr_builder_finish_filled(&data, builder, s);
     if (!s)
         s = mcr_predict(p->ctx, p->model, data, NULL, value, NULL);
     for (int64_t i = 0; i < count && !s; i++)

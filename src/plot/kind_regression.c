@@ -175,12 +175,9 @@ static mcr_status add_levels(mcr_plotting *p, mcr_panel *panel, const mcr_grid *
         s = mcr_grid_contour(p, g, low + (high - low) * k / LEVELS, false, &count, &x, &y);
         if (s || !count)
             continue;
-        mcr_mark *m = mcr_panel_mark(p->f, panel, MCR_MARK_LINE, "level");
+        mcr_mark *m = mcr_panel_over(p->f, panel, MCR_MARK_LINE, "level", count, x, y);
         if (!m)
             return MCR_NO_MEMORY;
-        m->count = count;
-        m->x = x;
-        m->y = y;
         m->ink = MCR_INK_RGB + 0xffffff;
         m->alpha = 0.55;
         m->width = 0.9;

@@ -191,13 +191,12 @@ static mcr_status draw_line(mcr_plotting *p, const search *s, const varying *v)
             high[k] = t->score + std;
         }
     }
-    mcr_mark *m = mcr_panel_mark(p->f, panel, MCR_MARK_LINE, s->metric);
-    if (m)
-        *m = (mcr_mark){.type = MCR_MARK_LINE, .name = m->name, .count = v->count, .x = x, .y = y};
-    mcr_mark *dots = m ? mcr_panel_mark(p->f, panel, MCR_MARK_POINTS, s->metric) : NULL;
+    mcr_mark *m = mcr_panel_over(p->f, panel, MCR_MARK_LINE, s->metric, v->count, x, y);
+    mcr_mark *dots = m ? mcr_panel_over(p->f, panel, MCR_MARK_POINTS, s->metric, v->count, x, y)
+                       : NULL;
     if (!dots)
         return MCR_NO_MEMORY;
-    *dots = (mcr_mark){.name = dots->name, .count = v->count, .x = x, .y = y, .size = 6};
+    dots->size = 6;
     panel->x = (mcr_axis){.label = param_name(p, s, v), .log = by_ratio(v)};
     panel->y = (mcr_axis){.label = mcr_blocks_text(&p->f->pool, s->metric)};
     const tried *best = &s->point[s->best];

@@ -46,7 +46,8 @@ const char *mcr_plane_name(mcr_plotting *p, const mcr_plane *plane, int64_t colu
     return mcr_blocks_format(&p->f->pool, "x%lld", (long long)column + 1);
 }
 
-int64_t mcr_plane_find(const mcr_plane *plane, const char *word)
+/* The column that a word names; -1: none. */
+static int64_t column_named(const mcr_plane *plane, const char *word)
 {
     const mcr_store *s = plane->like->store[plane->field];
     for (int64_t c = 0; s->column && c < plane->cols; c++)
@@ -65,7 +66,7 @@ static mcr_status find_column(mcr_plotting *p, const mcr_plane *plane, const cha
 {
     if (!word)
         return MCR_OK;
-    *to = mcr_plane_find(plane, word);
+    *to = column_named(plane, word);
     if (*to >= 0)
         return MCR_OK;
     return mcr_fail(p->ctx, MCR_BAD_CALL,
@@ -241,50 +242,6 @@ static bool is_dense(const mcr_plane *plane)
     return plane->scale ? plane->scale->dense : plane->like->store[plane->field]->kind == MCR_DENSE;
 }
 
-/* Dense rows as a sparse field. */
-static mcr_status add_sparse(mcr_builder *b, mcr *ctx, const char *name, int64_t count,
-                             int64_t cols, const double *dense)
-{
-    int64_t entries = 0, at = 0;
-    for (int64_t i = 0; i < count * cols; i++)
-        entries += dense[i] != 0;
-    int64_t *start = mcr_alloc_zero(ctx, (size_t)count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(ctx, (size_t)entries, sizeof *index);
-    double *value = mcr_alloc(ctx, (size_t)entries, sizeof *value);
-    mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < count && !s; i++) {
-        for (int64_t c = 0; c < cols; c++)
-            if (dense[i * cols + c] != 0) {
-                index[at] = (int32_t)c;
-                value[at++] = dense[i * cols + c];
-            }
-        start[i + 1] = at;
-    }
-    if (!s)
-        s = mcr_builder_sparse(b, name, cols, start, index, value);
-    mcr_free(ctx, start);
-    mcr_free(ctx, index);
-    mcr_free(ctx, value);
-    return s;
-}
-
-mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
-                           const double *all)
-{
-    const mcr_store *store = plane->like->store[plane->field];
-    mcr_builder *builder = NULL;
-    *out = NULL;
-    mcr_status s = mcr_builder_open(&builder, p->ctx, count);
-    if (!s && is_dense(plane))
-        s = mcr_builder_dense(builder, store->name, all, plane->cols, plane->cols);
-    else if (!s)
-        s = add_sparse(builder, p->ctx, store->name, count, plane->cols, all);
-    if (!s)
-        return mcr_builder_finish(out, builder);
-    mcr_builder_close(builder);
-    return s;
-}
-
 /* Dense rows that are the medians but for one or two columns. */
 static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
                               int64_t count, const double *x, const double *y)
@@ -329,9 +286,7 @@ static mcr_status place_sparse(mcr_builder *b, mcr_plotting *p, const mcr_plane 
     const char *name = plane->like->store[plane->field]->name;
     if (!s)
         s = mcr_builder_sparse(b, name, cols, start, index, value);
-    mcr_free(p->ctx, value);
-    mcr_free(p->ctx, index);
-    mcr_free(p->ctx, start);
+    mcr_free_all(p->ctx, value, index, start);
     return s;
 }
 
@@ -344,10 +299,7 @@ mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *p
     if (!s)
         s = is_dense(plane) ? place_dense(builder, p, plane, count, x, y)
                             : place_sparse(builder, p, plane, count, x, y);
-    if (!s)
-        return mcr_builder_finish(out, builder);
-    mcr_builder_close(builder);
-    return s;
+    return mcr_builder_finish_filled(out, builder, s);
 }
 
 int64_t mcr_plane_at_once(const mcr_plane *plane)

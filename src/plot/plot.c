@@ -196,6 +196,18 @@ static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
     return mcr_fail(ctx, MCR_BAD_CALL, "a picture needs a model or data");
 }
 
+mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made)
+{
+    mcr_blocks_free(&p->scratch);
+    if (made) {
+        mcr_figure_close(p->f);
+        return made;
+    }
+    mcr_figure_fit_axes(p->f);
+    *out = p->f;
+    return MCR_OK;
+}
+
 mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot)
 {
     mcr_plot how;
@@ -213,14 +225,7 @@ mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot)
     s = mcr_figure_new(&p.f, ctx, kind);
     if (!s)
         s = mcr_plot_make(&p, kind);
-    mcr_blocks_free(&p.scratch);
-    if (s) {
-        mcr_figure_close(p.f);
-        return s;
-    }
-    mcr_figure_fit_axes(p.f);
-    *out = p.f;
-    return MCR_OK;
+    return mcr_plot_finish(out, &p, s);
 }
 
 mcr_status mcr_figure_tuning(mcr_figure **out, mcr *ctx, const mcr_tune_report *report,
@@ -232,12 +237,5 @@ mcr_status mcr_figure_tuning(mcr_figure **out, mcr *ctx, const mcr_tune_report *
     mcr_status s = mcr_figure_new(&p.f, ctx, "tuning");
     if (!s)
         s = mcr_plot_tuning_report(&p, report);
-    mcr_blocks_free(&p.scratch);
-    if (s) {
-        mcr_figure_close(p.f);
-        return s;
-    }
-    mcr_figure_fit_axes(p.f);
-    *out = p.f;
-    return MCR_OK;
+    return mcr_plot_finish(out, &p, s);
 }

@@ -44,8 +44,7 @@ typedef struct mcr_plot_type {
 /* The figure of a kind for these objects, into a figure that is there: a new frame of an
  * animation. */
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind);
-/* Whether a kind can be drawn of this model and data; and the kind that suits them best. */
-bool mcr_plot_suits(const mcr_plotting *p, const char *kind);
+/* The kind that suits this model and data best. */
 const char *mcr_plot_choose(const mcr_plotting *p);
 /* Fails with a message, and with the kinds that are possible in place of the figure's. */
 mcr_status mcr_plot_refuse(const mcr_plotting *p, mcr_status status, const char *format, ...)
@@ -62,6 +61,9 @@ mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind);
 /* Title and subtitle, unless the caller has said one. The subtitle names learner and kernel. */
 mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
 mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
+/* The end of a call that makes a figure: frees the scratch memory, and the figure where making it
+ * failed. */
+mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made);
 /* "rbf(gamma=2), C=10", borrowed from the scratch memory. */
 const char *mcr_plot_made_by(mcr_plotting *p);
 /* A kernel or options for people: numbers of many digits are for reading back, and four are
@@ -130,8 +132,6 @@ void mcr_plane_close(mcr_plane *plane); /* of a zero one, too */
 /* How many columns the vectors have; 0: there are none. */
 int64_t mcr_plane_columns(const mcr_plotting *p);
 const char *mcr_plane_name(mcr_plotting *p, const mcr_plane *plane, int64_t column);
-/* The column that a word names; -1: none. */
-int64_t mcr_plane_find(const mcr_plane *plane, const char *word);
 /* One column of the data (or, without data, of the model's objects), in the user's units. */
 mcr_status mcr_plane_column(mcr_plotting *p, const mcr_plane *plane, int64_t column, double *to);
 /* Objects at these places, the other columns at their medians. y NULL: one column. */
@@ -140,9 +140,6 @@ mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *p
 
 /* How many such objects are worth making at once. */
 int64_t mcr_plane_at_once(const mcr_plane *plane);
-/* Objects from rows of all columns, in the user's units. */
-mcr_status mcr_plane_build(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
-                           const double *all);
 
 /* ---- contours ------------------------------------------------------------------------------- */
 
@@ -174,8 +171,6 @@ const char *mcr_plot_usual_range(const mcr_plotting *p);
 int64_t mcr_plot_longest(const mcr_plotting *p); /* -1: out of memory */
 /* The scores of a search. */
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report);
-/* A kernel expression with the number of a parameter replaced; NULL: it has no such parameter. */
-const char *mcr_plot_replace(mcr_plotting *p, const char *kernel, const char *name, double value);
 /* Splits "C=0.1:100:log7" into a name and its values. */
 mcr_status mcr_plot_range(mcr_plotting *p, const char *text, const char **name, mcr_reals *values);
 /* The model's learner with one parameter changed: its options and kernel, to be closed and

@@ -190,7 +190,6 @@ mcr_status mcr_png_write(mcr_text *to, mcr *ctx, const mcr_image *image)
         chunk(to, "IEND", NULL, 0);
         s = to->status;
     }
-    mcr_free(ctx, raw);
-    mcr_free(ctx, packed);
+    mcr_free_all(ctx, raw, packed);
     return s;
 }

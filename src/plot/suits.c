@@ -1,6 +1,6 @@
 /* suits.c: which kinds of figures suit a model and data, and what to say if one does not.
  *
- * The default kind and the lists of what is possible both come from mcr_plot_suits, so that a
+ * The default kind and the lists of what is possible both come from suits, so that a
  * refusal never proposes a picture that would be refused as well.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -170,7 +170,7 @@ static const struct {
 
 enum { TESTS = sizeof tests / sizeof *tests };
 
-bool mcr_plot_suits(const mcr_plotting *p, const char *kind)
+static bool suits(const mcr_plotting *p, const char *kind)
 {
     for (int i = 0; i < TESTS; i++)
         if (strcmp(tests[i].kind, kind) == 0)
@@ -206,7 +206,7 @@ static const char *usual(const mcr_plotting *p)
 const char *mcr_plot_choose(const mcr_plotting *p)
 {
     const char *kind = usual(p);
-    for (int i = 0; i < TESTS && !mcr_plot_suits(p, kind); i++)
+    for (int i = 0; i < TESTS && !suits(p, kind); i++)
         if (tests[i].suits(p))
             return tests[i].kind;
     return kind;

@@ -9,14 +9,14 @@
 #include "base/params.h"
 #include "base/stream.h"
 #include "plot/plotting.h"
-#include "plot/scale.h"
 
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-const char *mcr_plot_replace(mcr_plotting *p, const char *kernel, const char *name, double value)
+/* A kernel expression with the number of a parameter replaced; NULL: it has no such parameter. */
+static const char *replace(mcr_plotting *p, const char *kernel, const char *name, double value)
 {
     size_t length = strlen(name);
     const char *end = kernel + strlen(kernel);
@@ -94,7 +94,7 @@ mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_op
     if (!s && name && has_option(*options, name)) {
         s = mcr_options_set(*options, name, text);
     } else if (!s && name) {
-        expression = expression ? mcr_plot_replace(p, expression, name, value) : NULL;
+        expression = expression ? replace(p, expression, name, value) : NULL;
         if (!expression)
             s = mcr_fail(p->ctx, MCR_BAD_CALL,
                          "\"%.40s\" is neither an option of %s nor a number in the kernel %.200s",
