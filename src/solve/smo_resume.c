@@ -145,9 +145,8 @@ static mcr_status check_members(mcr_smo *s, int64_t slots, mcr_walk *w)
             count[mcr_smo_group(s, s->act[i])]++;
         }
     }
-    for (int t = 0; t < s->groups; t++)
-        sound = sound && count[t] <= s->wanted / s->groups;
-    return sound ? MCR_OK : mcr_walk_refuse(w);
+    int64_t most = s->wanted / s->groups;
+    return sound && count[0] <= most && count[1] <= most ? MCR_OK : mcr_walk_refuse(w);
 }
 
 static void walk_rest(mcr_smo *s, mcr_smo_rest *r, mcr_walk *w)
