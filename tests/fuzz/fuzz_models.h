@@ -1,5 +1,5 @@
-/* fuzz_models.h: what must hold of every file that loads as a model: it can be looked at, predicts or
- * says why not, and is saved in a form that loads as the same model.
+/* fuzz_models.h: what must hold of every file that loads as a model: it can be looked at, predicts
+ * or says why not, and is saved in a form that loads as the same model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

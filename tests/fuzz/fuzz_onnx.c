@@ -1,7 +1,7 @@
 /* fuzz_onnx.c: support vector machines in ONNX files, as models.
  *
- * Hardly any altered file keeps the lengths of the messages that lie within each other. So a field is
- * chosen at any depth and altered, and the lengths around it are put right.
+ * Hardly any altered file keeps the lengths of the messages that lie within each other. So a field
+ * is chosen at any depth and altered, and the lengths around it are put right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
