@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 16, FIRST_VALUES = 64 };
+enum { DEPTH = 16, FIRST_VALUES = 64, MOST_VALUES = 1 << 20 };
 
 static int fail(studio_request *r, const char *at, const char *fault)
 {
@@ -19,15 +19,21 @@ static int fail(studio_request *r, const char *at, const char *fault)
     return 0;
 }
 
-/* The number of a new value, 0 if there is no memory (value 0 is made first, and is never
- * refused). */
-static size_t add(studio_request *r, studio_type type)
+/* The number of a new value; SIZE_MAX: there is no memory, or there are too many. Each takes many
+ * times its text. */
+static size_t add(studio_request *r, const char *at, studio_type type)
 {
+    if (r->count == MOST_VALUES) {
+        fail(r, at, "too many values");
+        return SIZE_MAX;
+    }
     if (r->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : FIRST_VALUES;
         studio_value *value = realloc(r->value, capacity * sizeof *value);
-        if (!value)
+        if (!value) {
+            fail(r, at, "no memory");
             return SIZE_MAX;
+        }
         r->value = value;
         r->capacity = capacity;
     }
@@ -203,8 +209,7 @@ static char *read_word(studio_request *r, char *at)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].text);
         if (strncmp(at, words[i].text, length) == 0)
-            return add(r, words[i].type) == SIZE_MAX ? (fail(r, at, "no memory"), NULL)
-                                                     : at + length;
+            return add(r, at, words[i].type) == SIZE_MAX ? NULL : at + length;
     }
     return fail(r, at, "not a JSON value"), NULL;
 }
@@ -218,9 +223,9 @@ static char *read_value(studio_request *r, char *at, int depth)
                                                                   : STUDIO_NULL;
     if (type == STUDIO_NULL)
         return read_word(r, at);
-    size_t number = add(r, type);
+    size_t number = add(r, at, type);
     if (number == SIZE_MAX)
-        return fail(r, at, "no memory"), NULL;
+        return NULL;
     if (type == STUDIO_NUMBER)
         return read_number(r, at, number);
     if (type == STUDIO_TEXT)

@@ -38,7 +38,8 @@ typedef struct studio_request {
     size_t at;         /* where, in bytes from 0 */
 } studio_request;
 
-/* Copies and reads; 0: request->fault says why not. Containers may lie 16 deep. */
+/* Copies and reads; 0: request->fault says why not. Containers may lie 16 deep; at most a million
+ * values. */
 int studio_request_read(studio_request *request, const char *bytes, size_t length);
 void studio_request_free(studio_request *request);
 

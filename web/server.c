@@ -23,6 +23,8 @@
 #include <time.h>
 
 enum { PAGES = 8, NAME = 32, TOKEN = 32, ADDRESS = 128, CONNECTIONS = 64, WAITING = 4 };
+/* Seconds that a connection may be silent: before it has shown the token, and after. */
+static const unsigned stranger_seconds = 5, page_seconds = 120;
 static const size_t most_body = (size_t)64 << 20;
 
 /* The functions of libmicrohttpd that are used. It is loaded when a server starts: with it come ten
@@ -35,6 +37,7 @@ static const size_t most_body = (size_t)64 << 20;
     HTTP(get_daemon_info)                                                                          \
     HTTP(lookup_connection_value)                                                                  \
     HTTP(queue_response)                                                                           \
+    HTTP(set_connection_option)                                                                    \
     HTTP(start_daemon)                                                                             \
     HTTP(stop_daemon)
 
@@ -162,6 +165,8 @@ static enum MHD_Result answer(const studio_server *s, struct MHD_Connection *c, 
     s->http.add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         s->http.add_response_header(r, "Allow", "GET, POST");
+    if (status == MHD_HTTP_FORBIDDEN)
+        s->http.add_response_header(r, "Connection", "close");
     enum MHD_Result queued = s->http.queue_response(c, status, r);
     s->http.destroy_response(r);
     return queued;
@@ -331,6 +336,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
         /* Before the body is read: whoever may not ask need not send it. */
         if (!entrance(s, c, path))
             return refuse(s, c, MHD_HTTP_FORBIDDEN, "this is not the studio's own page");
+        s->http.set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, page_seconds);
         body = calloc(1, sizeof *body);
         *state = body;
         if (body)
@@ -438,7 +444,7 @@ studio_server *studio_server_start(const studio_serving *how, const char **why)
             MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL,
             (uint16_t)how->port, NULL, NULL, on_request, s, MHD_OPTION_SOCK_ADDR,
             (struct sockaddr *)&here, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-            MHD_OPTION_CONNECTION_TIMEOUT, 120u, MHD_OPTION_NOTIFY_COMPLETED, on_end, s,
+            MHD_OPTION_CONNECTION_TIMEOUT, stranger_seconds, MHD_OPTION_NOTIFY_COMPLETED, on_end, s,
             MHD_OPTION_END);
         *why = "its port at 127.0.0.1 is taken, or may not be used";
     }

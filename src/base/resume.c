@@ -99,6 +99,36 @@ mcr_status mcr_walk_refuse(mcr_walk *w)
     return w->status;
 }
 
+void mcr_walk_flag(mcr_walk *w, bool *flag)
+{
+    unsigned char byte = w->reads ? 0 : *flag;
+    MCR_WALK(w, byte);
+    if (w->reads && !w->status && byte > 1)
+        mcr_walk_refuse(w);
+    else if (w->reads && !w->status)
+        *flag = byte;
+}
+
+/* So that it may be counted on. */
+void mcr_walk_count(mcr_walk *w, int64_t *count)
+{
+    MCR_WALK(w, *count);
+    if (w->reads && !w->status && (*count < 0 || *count > INT64_MAX / 4)) {
+        *count = 0;
+        mcr_walk_refuse(w);
+    }
+}
+
+void mcr_walk_stop(mcr_walk *w, mcr_stop *stop)
+{
+    int number = (int)*stop;
+    MCR_WALK(w, number);
+    if (w->reads && !w->status && (number < 0 || number > MCR_STOP_LOCAL))
+        mcr_walk_refuse(w);
+    else if (w->reads && !w->status)
+        *stop = (mcr_stop)number;
+}
+
 /* ---- the file ---------------------------------------------------------------------------------*/
 
 static void put_head(mcr_text *t, const resume *r)
@@ -135,17 +165,22 @@ static part *find(resume *r, const char *name)
     return NULL;
 }
 
-static mcr_status put(mcr *ctx, resume *r, const char *name, const void *bytes, size_t length)
+/* A part that is not there yet; NULL: there is no memory. */
+static part *add(mcr *ctx, resume *r, const char *name)
 {
-    part *p = find(r, name);
-    if (!p) {
-        mcr_status s = mcr_reserve(ctx, &r->part, &r->capacity, r->parts + 1, sizeof *r->part);
-        if (s)
-            return s;
-        p = &r->part[r->parts++];
-        *p = (part){0};
-        snprintf(p->name, sizeof p->name, "%s", name);
-    }
+    if (mcr_reserve(ctx, &r->part, &r->capacity, r->parts + 1, sizeof *r->part))
+        return NULL;
+    part *p = &r->part[r->parts++];
+    *p = (part){0};
+    snprintf(p->name, sizeof p->name, "%s", name);
+    return p;
+}
+
+/* p NULL: there was no memory for it. */
+static mcr_status fill(mcr *ctx, part *p, const void *bytes, size_t length)
+{
+    if (!p)
+        return MCR_NO_MEMORY;
     if (p->capacity < length || !p->bytes) {
         char *grown = mcr_resize(ctx, p->bytes, length, 1);
         if (!grown)
@@ -174,7 +209,8 @@ static mcr_status take_parts(mcr *ctx, resume *r, const char *at, const char *en
         at += sizeof name + sizeof length;
         if ((uint64_t)(end - at) < length)
             return refuse(ctx, "the checkpoint is damaged");
-        s = put(ctx, r, name, at, (size_t)length);
+        s = fill(ctx, add(ctx, r, name), at,
+                 (size_t)length); /* of two of a name the first counts */
         at += length;
     }
     return s;
@@ -360,8 +396,9 @@ static mcr_status take(mcr *ctx, resume *r, const char *name, mcr_walk_state *wa
     mcr_text_init(&w.text, ctx);
     mcr_status s = walk(self, &w);
     s = s ? s : w.status;
+    part *p = s ? NULL : find(r, name);
     if (!s)
-        s = put(ctx, r, name, w.text.bytes, (size_t)w.text.length);
+        s = fill(ctx, p ? p : add(ctx, r, name), w.text.bytes, (size_t)w.text.length);
     mcr_text_free(&w.text);
     double now = mcr_now();
     if (!s && now >= r->next)

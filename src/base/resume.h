@@ -35,6 +35,10 @@ void mcr_walk_bytes(mcr_walk *w, void *at, size_t count);
 #define MCR_WALK(w, x) mcr_walk_bytes((w), &(x), sizeof(x))
 /* A number that must be the same when it is read: sizes, and what was decided before. */
 void mcr_walk_same(mcr_walk *w, int64_t value);
+/* What must be true or false, a count (from 0), or a way to stop when it is read. */
+void mcr_walk_flag(mcr_walk *w, bool *flag);
+void mcr_walk_count(mcr_walk *w, int64_t *count);
+void mcr_walk_stop(mcr_walk *w, mcr_stop *stop);
 /* What was read makes no sense. */
 mcr_status mcr_walk_refuse(mcr_walk *w);
 

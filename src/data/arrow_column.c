@@ -57,6 +57,13 @@ static mcr_status refuse_shape(mcr *ctx, const char *name)
                     name);
 }
 
+/* Its elements can be counted, from the first of the buffers. */
+static bool has_extent(const struct ArrowArray *array)
+{
+    return array->buffers && array->offset >= 0 && array->length >= 0 &&
+           array->length <= INT64_MAX - 1 - array->offset;
+}
+
 /* Numbers or text in one array; buffers as many as the type has. */
 static mcr_status set_type(mcr_arrow_column *c, mcr *ctx, const char *format,
                            const struct ArrowArray *array, mcr_number *type, bool *bits)
@@ -78,7 +85,7 @@ static mcr_status set_type(mcr_arrow_column *c, mcr *ctx, const char *format,
         return refuse_type(ctx, c->name, format);
     }
     int64_t buffers = c->kind == MCR_ARROW_TEXT ? 3 : 2;
-    if (array->n_buffers != buffers || !array->buffers || array->length < 0 || array->offset < 0 ||
+    if (!has_extent(array) || array->n_buffers != buffers ||
         (array->length > 0 && !array->buffers[1]))
         return refuse_shape(ctx, c->name);
     return MCR_OK;
@@ -89,7 +96,8 @@ static mcr_status set_vectors(mcr_arrow_column *c, mcr *ctx, const struct ArrowS
 {
     char *end;
     c->width = strtoll(schema->format + 3, &end, 10);
-    if (schema->n_children != 1 || array->n_children != 1 || *end || c->width < 1)
+    if (schema->n_children != 1 || array->n_children != 1 || *end || c->width < 1 ||
+        !has_extent(array) || !has_extent(array->children[0]))
         return refuse_shape(ctx, c->name);
     const struct ArrowSchema *values = schema->children[0];
     const struct ArrowArray *child = array->children[0];
@@ -99,7 +107,8 @@ static mcr_status set_vectors(mcr_arrow_column *c, mcr *ctx, const struct ArrowS
     c->kind = MCR_ARROW_VECTOR;
     c->type = number->type;
     if (child->n_buffers != 2 || (child->length > 0 && !child->buffers[1]) ||
-        child->length < (array->offset + array->length) * c->width)
+        child->length / c->width < array->length ||
+        child->length / c->width - array->length < array->offset)
         return refuse_shape(ctx, c->name);
     if (child->null_count != 0 && child->buffers[0])
         return mcr_fail(ctx, MCR_BAD_DATA,
@@ -112,7 +121,8 @@ static mcr_status set_dictionary(mcr_arrow_column *c, mcr *ctx, const struct Arr
                                  const struct ArrowArray *array)
 {
     const struct number_format *codes = find_number(schema->format);
-    if (!array->dictionary || array->n_buffers != 2 || (array->length > 0 && !array->buffers[1]))
+    if (!array->dictionary || !has_extent(array) || array->n_buffers != 2 ||
+        (array->length > 0 && !array->buffers[1]))
         return refuse_shape(ctx, c->name);
     if (!codes || !mcr_number_whole(codes->type) || schema->dictionary->dictionary)
         return refuse_type(ctx, c->name, schema->format);
@@ -149,7 +159,7 @@ mcr_status mcr_arrow_open(mcr_arrow_column *c, mcr *ctx, const struct ArrowSchem
                    : strncmp(schema->format, "+w:", 3) == 0
                        ? set_vectors(c, ctx, schema, array)
                        : set_type(c, ctx, schema->format, array, &c->type, &c->bits);
-    if (!s && array->length < first + count)
+    if (!s && (array->length < count || array->length - count < first))
         s = refuse_shape(ctx, c->name);
     c->first = array->offset + first;
     for (int64_t i = 0; i < count && !s; i++)

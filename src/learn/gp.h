@@ -84,6 +84,7 @@ typedef struct mcr_gp {
         double *x; /* values and slopes so far, in the order in which they were asked for */
         int64_t count, capacity;
         int64_t at; /* that are given again, after an earlier run; == count: all were */
+        bool again; /* the last value was: the kernel is not that of `at` */
         char part[MCR_PART_NAME];
     } values;
     /* What was found. */

@@ -113,7 +113,8 @@ static mcr_status value_at(void *arg, const double *x, double *f)
     mcr_gp *gp = arg;
     *f = INFINITY;
     memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
-    if (give_again(gp, f, 1))
+    gp->values.again = give_again(gp, f, 1);
+    if (gp->values.again)
         return MCR_OK;
     mcr_status s = mcr_resume_offer(gp->ctx, gp->values.part, walk, gp);
     if (!s)
@@ -135,6 +136,8 @@ static mcr_status slope_at(void *arg, double *g)
     mcr_status s = MCR_OK;
     if (give_again(gp, g, variables(gp)))
         return MCR_OK;
+    if (gp->values.again) /* what is kept ends with a slope, or has none yet */
+        return mcr_walk_refuse(&(mcr_walk){.ctx = gp->ctx});
     memset(g, 0, sizeof *g * (size_t)variables(gp));
     if (gp->own) {
         s = gp->own->slope(gp, g);

@@ -29,9 +29,9 @@ static mcr_status walk(void *self, mcr_walk *w)
                         &r->error, &r->violation, &r->tolerance, &r->violation_error};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         MCR_WALK(w, *number[i]);
-    MCR_WALK(w, r->steps);
-    MCR_WALK(w, r->rows);
-    MCR_WALK(w, r->stop);
+    mcr_walk_count(w, &r->steps);
+    mcr_walk_count(w, &r->rows);
+    mcr_walk_stop(w, &r->stop);
     return w->status;
 }
 

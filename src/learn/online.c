@@ -206,6 +206,24 @@ static bool are_objects(const mcr_online *o, const int64_t *list, int64_t count)
     return true;
 }
 
+/* Whether the list has each object that is used once, and no other. Marks them by 2 on the way. */
+static bool are_used(mcr_online *o)
+{
+    bool sound = o->supports >= 0 && o->supports <= o->n && are_objects(o, o->support, o->supports);
+    int64_t used = 0;
+    for (int64_t i = 0; i < o->n && sound; i++) {
+        sound = o->used[i] <= 1;
+        used += o->used[i];
+    }
+    for (int64_t p = 0; p < o->supports && sound; p++) {
+        sound = o->used[o->support[p]] == 1;
+        o->used[o->support[p]] = 2;
+    }
+    for (int64_t i = 0; i < o->n; i++)
+        o->used[i] = o->used[i] != 0;
+    return sound && used == o->supports;
+}
+
 mcr_status mcr_online_walk(mcr_online *o, mcr_walk *w)
 {
     mcr_scores *c = &o->scores;
@@ -216,7 +234,7 @@ mcr_status mcr_online_walk(mcr_online *o, mcr_walk *w)
     mcr_walk_same(w, c->whole);
     MCR_WALK(w, o->at);
     MCR_WALK(w, o->supports);
-    MCR_WALK(w, o->dropped);
+    mcr_walk_count(w, &o->dropped);
     MCR_WALK(w, o->clock);
     MCR_WALK(w, o->size);
     mcr_walk_bytes(w, o->coef, sizeof *o->coef * n * outputs);
@@ -229,8 +247,8 @@ mcr_status mcr_online_walk(mcr_online *o, mcr_walk *w)
     mcr_walk_bytes(w, c->weight, sizeof *c->weight * (size_t)c->wide * outputs);
     if (w->status || !w->reads)
         return w->status;
-    bool sound = o->supports >= 0 && o->supports <= o->n && o->at >= 0 && o->at <= o->visits &&
-                 are_objects(o, o->support, o->supports) && are_objects(o, o->order, o->visits);
+    bool sound = are_used(o) && o->at >= 0 && o->at <= o->visits &&
+                 are_objects(o, o->order, o->visits);
     o->goes_on = sound;
     return sound ? MCR_OK : mcr_walk_refuse(w);
 }

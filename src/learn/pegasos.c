@@ -140,8 +140,8 @@ static bool steps_are_over(const run *r)
 static mcr_status walk(void *self, mcr_walk *w)
 {
     run *r = self;
-    MCR_WALK(w, r->steps);
-    MCR_WALK(w, r->passes);
+    mcr_walk_count(w, &r->steps);
+    mcr_walk_count(w, &r->passes);
     MCR_WALK(w, r->next_look);
     MCR_WALK(w, r->primal);
     MCR_WALK(w, r->dual);

@@ -94,8 +94,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->p, sizeof *t->p * all);
     mcr_walk_bytes(w, t->square, sizeof *t->square * columns);
     mcr_walk_bytes(w, t->enough, sizeof *t->enough * columns);
-    MCR_WALK(w, t->done);
-    MCR_WALK(w, *t->steps);
+    mcr_walk_count(w, &t->done);
+    mcr_walk_count(w, t->steps);
     return w->status || !t->c->walk ? w->status : t->c->walk(t->c->self, w);
 }
 

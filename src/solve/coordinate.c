@@ -151,8 +151,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     MCR_WALK(w, t->active);
     MCR_WALK(w, t->sweep);
     MCR_WALK(w, t->round);
-    MCR_WALK(w, *t->result);
-    bool sound = t->active >= 0 && t->active <= t->movable;
+    mcr_qp_walk_result(t->result, w);
+    bool sound = t->active >= 0 && t->active <= t->movable && t->round >= 0;
     for (int64_t k = 0; k < t->movable && sound; k++)
         sound = t->order[k] >= 0 && t->order[k] < t->p->n;
     return w->status || sound ? w->status : mcr_walk_refuse(w);

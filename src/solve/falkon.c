@@ -465,14 +465,14 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_same(w, t->all);
     mcr_walk_same(w, t->size);
     mcr_walk_bytes(w, t->w, sizeof *t->w * (size_t)t->size);
-    MCR_WALK(w, t->renewed);
+    mcr_walk_flag(w, &t->renewed);
     if (t->renewed)
         mcr_walk_bytes(w, t->renewal, sizeof *t->renewal * (size_t)t->size);
-    MCR_WALK(w, t->rough);
-    MCR_WALK(w, t->steps);
-    MCR_WALK(w, t->in_vain);
-    MCR_WALK(w, t->r->steps);
-    MCR_WALK(w, t->r->passes);
+    mcr_walk_flag(w, &t->rough);
+    mcr_walk_count(w, &t->steps);
+    mcr_walk_count(w, &t->in_vain);
+    mcr_walk_count(w, &t->r->steps);
+    mcr_walk_count(w, &t->r->passes);
     return w->status;
 }
 

@@ -443,37 +443,49 @@ static mcr_status look_or_return(state *t, double share, double *a, double *f)
     return s;
 }
 
+static void walk_result(mcr_smooth_result *r, mcr_walk *w)
+{
+    mcr_walk_stop(w, &r->stop);
+    mcr_walk_count(w, &r->steps);
+    mcr_walk_count(w, &r->products);
+    MCR_WALK(w, r->objective);
+    MCR_WALK(w, r->rest);
+    MCR_WALK(w, r->gap);
+}
+
 /* Between two steps: those are the numbers; Grams and factors are made again. */
 static mcr_status walk(void *self, mcr_walk *w)
 {
     state *t = self;
     size_t bytes = sizeof(double) * (size_t)t->count;
-    bool has[] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept};
+    enum { LOW, USE_LOW, INNER, KEPT, FLAGS };
+    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept};
     mcr_walk_same(w, t->count);
-    MCR_WALK(w, has);
+    for (int i = 0; i < FLAGS; i++)
+        mcr_walk_flag(w, &has[i]);
     MCR_WALK(w, t->stage);
-    MCR_WALK(w, t->round);
-    MCR_WALK(w, t->round_steps);
-    MCR_WALK(w, t->patience);
-    MCR_WALK(w, t->known);
+    mcr_walk_count(w, &t->round);
+    mcr_walk_count(w, &t->round_steps);
+    mcr_walk_count(w, &t->patience);
+    mcr_walk_flag(w, &t->known);
     MCR_WALK(w, t->loss);
-    MCR_WALK(w, *t->result);
+    walk_result(t->result, w);
     mcr_walk_bytes(w, t->a, bytes);
     mcr_walk_bytes(w, t->at, bytes);
     mcr_walk_bytes(w, t->rest.v, bytes);
     mcr_walk_bytes(w, t->rest.gv, bytes);
     if (w->status || !w->reads)
         return w->status;
-    mcr_status s = has[3] ? keep(t) : MCR_OK;
-    if (!s && has[0] && !t->low)
+    mcr_status s = has[KEPT] ? keep(t) : MCR_OK;
+    if (!s && has[LOW] && !t->low)
         s = find_low(t);
-    if (!s && has[0] && !t->low)
+    if (!s && has[LOW] && !t->low)
         return mcr_walk_refuse(w);
-    if (!s && has[0])
+    if (!s && has[LOW])
         s = use_factor(t, t->low);
-    if (!has[2])
+    if (!has[INNER])
         mcr_system_close(&t->inner);
-    t->use_low = has[1];
+    t->use_low = has[USE_LOW];
     return s;
 }
 

@@ -46,6 +46,10 @@ typedef struct mcr_qp_result {
     double size, largest; /* sum of |b| sqrt(K(x,x)), largest K(x,x) */
 } mcr_qp_result;
 
+/* The result as a part of the state of a checkpoint (base/resume.h). */
+struct mcr_walk;
+void mcr_qp_walk_result(mcr_qp_result *result, struct mcr_walk *w);
+
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,
  * from scratch. The result is deterministic for any number of threads. A limit that is reached is
  * an outcome, not an error: b is feasible in any case. Of a Gram that is floats and nothing else

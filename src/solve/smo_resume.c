@@ -12,7 +12,7 @@
 
 /* What the arrays are made of, and what the rounds go by. */
 typedef struct numbers {
-    bool done, precise, tried;
+    unsigned char done, precise, tried, goes; /* 0 or 1; goes: trend.on */
     int tries;
     int64_t active, slots, wanted, rests;
     int64_t patience, single_rows;
@@ -20,7 +20,6 @@ typedef struct numbers {
     mcr_error rough;
     double low[2], high[2];
     mcr_smo_trend trend;
-    mcr_qp_result result;
 } numbers;
 
 static numbers of_state(const mcr_smo *s)
@@ -46,16 +45,23 @@ static numbers of_state(const mcr_smo *s)
     memcpy(k.low, s->low, sizeof k.low);
     memcpy(k.high, s->high, sizeof k.high);
     k.trend = s->trend;
-    k.result = *s->result;
+    k.trend.on = false;
+    k.goes = s->trend.on;
     return k;
+}
+
+static bool is_count(int64_t number)
+{
+    return number >= 0 && number <= INT64_MAX / 4;
 }
 
 static mcr_status to_state(mcr_smo *s, const numbers *k, mcr_walk *w)
 {
-    bool fits = k->active >= 0 && k->active <= s->n && k->slots >= 1 && k->slots <= s->most_slots &&
-                k->wanted >= 1 && k->wanted <= k->slots && k->rests >= 0 &&
-                (!s->whole || k->slots == s->slots);
-    if (!fits)
+    bool fits = k->active >= 1 && k->active <= s->n && k->slots >= 1 && k->slots <= s->most_slots &&
+                k->wanted >= 1 && k->wanted <= k->slots && k->rests >= 0 && k->tries >= 0 &&
+                (!s->whole || (k->slots == s->slots && k->active == s->n)) &&
+                is_count(k->patience) && is_count(k->single_rows) && is_count(k->trend.fruitless);
+    if (!fits || w->status)
         return mcr_walk_refuse(w);
     s->tried = k->tried;
     s->tries = k->tries;
@@ -71,17 +77,76 @@ static mcr_status to_state(mcr_smo *s, const numbers *k, mcr_walk *w)
     memcpy(s->low, k->low, sizeof s->low);
     memcpy(s->high, k->high, sizeof s->high);
     s->trend = k->trend;
-    *s->result = k->result;
+    s->trend.on = k->goes;
     return MCR_OK;
 }
 
-/* Whether all are numbers of objects, or -1 if `none` is allowed. */
-static bool are_within(const int64_t *list, int64_t count, bool none, int64_t n)
+void mcr_qp_walk_result(mcr_qp_result *r, mcr_walk *w)
 {
-    for (int64_t i = 0; i < count; i++)
-        if (list[i] < (none ? -1 : 0) || list[i] >= n)
+    mcr_walk_stop(w, &r->stop);
+    mcr_walk_count(w, &r->steps);
+    mcr_walk_count(w, &r->rounds);
+    mcr_walk_count(w, &r->rows);
+    MCR_WALK(w, r->violation);
+    MCR_WALK(w, r->low);
+    MCR_WALK(w, r->high);
+    MCR_WALK(w, r->square_error);
+    MCR_WALK(w, r->violation_error);
+    MCR_WALK(w, r->size);
+    MCR_WALK(w, r->largest);
+}
+
+/* Whether all coefficients are between their bounds; what is not a number is not. */
+static bool are_feasible(const mcr_smo *s)
+{
+    for (int64_t v = 0; v < s->n; v++)
+        if (!(s->b[v] >= s->p->lo[v] && s->b[v] <= s->p->hi[v]))
             return false;
     return true;
+}
+
+/* Whether each object is active, in order, or in one of the rests. */
+static mcr_status check_partition(mcr_smo *s, mcr_walk *w)
+{
+    unsigned char *seen = mcr_alloc_zero(s->ctx, (size_t)s->n, 1);
+    if (!seen)
+        return MCR_NO_MEMORY;
+    int64_t count = 0;
+    bool sound = true;
+    for (int64_t i = 0; i < s->active && sound; i++) {
+        sound = s->act[i] > (i > 0 ? s->act[i - 1] : -1) && s->act[i] < s->n;
+        if (sound)
+            seen[s->act[i]] = 1;
+        count++;
+    }
+    for (const mcr_smo_rest *r = s->rests; r && sound; r = r->next)
+        for (int64_t i = 0; i < r->count && sound; i++) {
+            sound = r->object[i] >= 0 && r->object[i] < s->n && !seen[r->object[i]];
+            if (sound)
+                seen[r->object[i]] = 1;
+            count++;
+        }
+    mcr_free(s->ctx, seen);
+    return sound && count == s->n ? MCR_OK : mcr_walk_refuse(w);
+}
+
+/* Whether the working set has no column twice, and no more of a group than it should; `in` follows
+ * from it. */
+static mcr_status check_members(mcr_smo *s, int64_t slots, mcr_walk *w)
+{
+    int64_t count[2] = {0, 0};
+    bool sound = true;
+    memset(s->in, 0, (size_t)s->n);
+    for (int64_t m = 0; m < slots && sound; m++) {
+        int64_t i = s->member[m];
+        sound = i >= -1 && i < s->active && (i < 0 || !s->in[i]);
+        if (sound && i >= 0) {
+            s->in[i] = 1;
+            count[mcr_smo_group(s, s->act[i])]++;
+        }
+    }
+    int64_t most = s->wanted / s->groups;
+    return sound && count[0] <= most && count[1] <= most ? MCR_OK : mcr_walk_refuse(w);
 }
 
 static void walk_rest(mcr_smo *s, mcr_smo_rest *r, mcr_walk *w)
@@ -107,8 +172,6 @@ static mcr_status read_rests(mcr_smo *s, int64_t rests, mcr_walk *w)
         last = &r->next;
         r->count = count;
         walk_rest(s, r, w);
-        if (!are_within(r->object, w->status ? 0 : count, false, s->n))
-            return mcr_walk_refuse(w);
     }
     return w->status;
 }
@@ -170,11 +233,12 @@ static mcr_status walk_sets(mcr_smo *s, const numbers *k, mcr_walk *w)
     mcr_walk_bytes(w, s->age, sizeof *s->age * q);
     if (!w->reads) {
         write_rests(s, w);
-    } else if (!w->status && (!are_within(s->act, k->active, false, s->n) ||
-                              !are_within(s->member, k->slots, true, k->active))) {
-        return mcr_walk_refuse(w);
     } else if (!w->status) {
         st = read_rests(s, k->rests, w);
+        if (!st)
+            st = check_partition(s, w);
+        if (!st)
+            st = check_members(s, k->slots, w);
         if (!st)
             st = make_block(s, k->slots);
         if (!st && k->active < s->n)
@@ -192,15 +256,18 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_same(w, s->most_slots);
     mcr_walk_same(w, s->whole);
     MCR_WALK(w, k);
+    mcr_qp_walk_result(s->result, w);
     mcr_walk_bytes(w, s->b, sizeof *s->b * n);
     mcr_walk_bytes(w, s->g, sizeof *s->g * n);
+    if (w->reads && !w->status &&
+        (k.done > 1 || k.precise > 1 || k.tried > 1 || k.goes > 1 || !are_feasible(s)))
+        mcr_walk_refuse(w);
     if (w->status)
         return w->status;
     if (w->reads && k.done) {
         s->done = true;
         memcpy(s->low, k.low, sizeof s->low);
         memcpy(s->high, k.high, sizeof s->high);
-        *s->result = k.result;
     }
     if (k.done)
         return MCR_OK;

@@ -408,6 +408,21 @@ static double residual(const state *t)
     return sqrt(square) * t->reach;
 }
 
+static void walk_place(state *t, mcr_walk *w)
+{
+    int *number[] = {&t->place.tries, &t->place.steps, &t->place.idle};
+    mcr_walk_flag(w, &t->place.all);
+    MCR_WALK(w, t->place.number);
+    MCR_WALK(w, t->place.size);
+    MCR_WALK(w, t->place.end);
+    MCR_WALK(w, t->place.last);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        MCR_WALK(w, *number[i]);
+        if (w->reads && !w->status && *number[i] < 0)
+            mcr_walk_refuse(w);
+    }
+}
+
 /* Between two steps. The sample is taken again; what the steps made of it is read. */
 static mcr_status walk(void *self, mcr_walk *w)
 {
@@ -415,8 +430,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     size_t f = sizeof(double) * (size_t)t->wide;
     mcr_walk_same(w, t->n);
     mcr_walk_same(w, t->wide);
-    MCR_WALK(w, t->place);
-    MCR_WALK(w, *t->result);
+    walk_place(t, w);
+    mcr_qp_walk_result(t->result, w);
     MCR_WALK(w, t->h);
     MCR_WALK(w, t->bias);
     mcr_status s = w->status;

@@ -134,9 +134,9 @@ static mcr_status walk_steps(void *self, mcr_walk *w)
     state *t = self;
     mcr_walk_same(w, t->output);
     mcr_walk_same(w, t->round);
-    MCR_WALK(w, t->products);
-    MCR_WALK(w, t->since);
-    MCR_WALK(w, t->spent);
+    mcr_walk_count(w, &t->products);
+    mcr_walk_count(w, &t->since);
+    mcr_walk_count(w, &t->spent);
     return w->status;
 }
 
@@ -146,13 +146,13 @@ static mcr_status walk(void *self, mcr_walk *w)
     size_t n = (size_t)t->n;
     mcr_walk_same(w, t->n);
     mcr_walk_same(w, mcr_gram_width(t->d));
-    MCR_WALK(w, t->output);
-    MCR_WALK(w, t->round);
-    if (w->status || t->output < 0 || t->output >= t->q->outputs)
+    mcr_walk_count(w, &t->output);
+    mcr_walk_count(w, &t->round);
+    if (w->status || t->output >= t->q->outputs)
         return w->status ? w->status : mcr_walk_refuse(w);
-    MCR_WALK(w, t->products);
-    MCR_WALK(w, t->spent);
-    MCR_WALK(w, t->rough);
+    mcr_walk_count(w, &t->products);
+    mcr_walk_count(w, &t->spent);
+    mcr_walk_flag(w, &t->rough);
     MCR_WALK(w, t->wanted);
     MCR_WALK(w, t->norm);
     mcr_walk_bytes(w, t->b, sizeof *t->b * n);

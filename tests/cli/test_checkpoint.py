@@ -6,8 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import os
+import random
 import signal
+import struct
 import subprocess
+import zlib
 
 import tap
 
@@ -169,6 +172,65 @@ def test_refused():
     with open("c", "wb") as f:
         f.write(whole)
     tap.mercer("fit", *kmeans, *with_c, "--quiet")
+
+
+def forge(state, places):
+    """The state with other bytes at some places behind the first lines, and the checksum of that."""
+    head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
+    made = bytearray(state[:-4])
+    for at, value in places:
+        made[head + at:head + at + len(value)] = value
+    return bytes(made) + struct.pack("<I", zlib.crc32(made))
+
+
+def kept_state(name):
+    """The words of a training, and the third state that it keeps."""
+    made, words = CASES[name]
+    tap.mercer("sample", *made.split(), "-o", "d.csv", "--seed", "1")
+    words = [words[0], "d.csv", *words[1:], "--checkpoint", "c", "-o", "m.mercer"]
+    if os.path.exists("c"):
+        os.remove("c")
+    fit(words, kill=4, status=-signal.SIGKILL)
+    return words, content("c")
+
+
+def go_on_from(words, state, seconds=None):
+    """It ends with a model or a message; or, after so many seconds, it is ended: what is forged may take any time."""
+    with open("c", "wb") as f:
+        f.write(state)
+    call = [tap.MERCER, "fit", *words, "--quiet", "--threads", "1"]
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    assert done.returncode == 0 or (done.returncode == 1 and done.stderr.startswith("mercer: ")), (
+        words, done.returncode, done.stderr)
+    return done.returncode
+
+
+PART = 48 + 8  # a name and a length
+WORDS = [-1, 0, 1, 2, 1 << 31, 1 << 62, -1 << 63, (1 << 63) - 1]
+
+
+def test_forged():
+    """States with other numbers and the right checksum are gone on with or refused."""
+    prepare()
+    words, state = kept_state("svm small")
+    nan = struct.pack("<d", float("nan"))
+    tap.check_equal(go_on_from(words, forge(state, [(PART + 800, nan * 2)])), 1, "no number as a coefficient")
+    words, state = kept_state("gp")
+    tap.check_equal(go_on_from(words, forge(state, [(PART + 8, struct.pack("<q", 1))])), 1, "a value without its slope")
+    draw, runs = random.Random(1), 0
+    for name in CASES if ALL else ("svm pairs", "nu-svr", "logistic", "kmeans", "perceptron voted"):
+        words, state = kept_state(name)
+        for _ in range(20 if ALL else 4):
+            space = len(state) - 200
+            places = [(draw.randrange(min(space, draw.choice((400, 1 << 20)))),
+                       draw.choice((struct.pack("<q", draw.choice(WORDS)), nan, bytes([draw.choice((2, 7, 255))]))))
+                      for _ in range(draw.choice((1, 1, 3)))]
+            go_on_from(words, forge(state, places), seconds=5)
+            runs += 1
+    print("# %d runs on forged checkpoints" % runs, flush=True)
 
 
 def test_learners_without():

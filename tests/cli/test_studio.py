@@ -120,6 +120,28 @@ def test_a_body_has_a_limit():
         assert s.ask(do="parse", kernel="linear")["ok"]
 
 
+def test_silent_strangers_are_sent_away():
+    """Who has not shown the token keeps no connection for long: there are 64, and the page needs one."""
+    with studio() as s:
+        links = []
+        with contextlib.suppress(OSError):
+            for _ in range(80):
+                links.append(socket.create_connection((s.host, s.port), timeout=60))
+                links[-1].sendall(b"GET /")
+        tap.check_equal(links[0].recv(1), b"", "the first stranger")  # the end, in seconds and not in minutes
+        status = 0
+        for _ in range(60):
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status = s.raw("GET", s.path)[0]
+            if status == 200:
+                break
+            time.sleep(0.5)
+        tap.check_equal(status, 200, "the page")
+        tap.check_equal(s.raw("GET", "/")[2].get("Connection"), "close", "who is refused")
+        for link in links:
+            link.close()
+
+
 def test_models_are_those_of_the_program():
     with open("points.csv", "w") as file:
         file.write(DATA)

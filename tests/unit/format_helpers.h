@@ -14,6 +14,8 @@
 
 #include <mercer/data.h>
 
+#include "base/stream.h"
+
 /* Reads text as a file called `name` in the given format (NULL: detected), target as in options. */
 static inline mcr_status read_text(mcr_data **out, mcr *ctx, const char *name, const char *text,
                                    size_t length, const char *format, const char *target)
@@ -31,6 +33,26 @@ static inline void refuse_text(mcr *ctx, const char *name, const char *text, con
     assert_int_equal(status, MCR_BAD_DATA);
     assert_null(data);
     assert_string_equal(mcr_message(ctx), message);
+}
+
+/* A short text as gzip that is not compressed; how many bytes that are: 23 more than the text. */
+static inline size_t pack_text(unsigned char *to, const char *text)
+{
+    static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1};
+    size_t length = strlen(text), at = sizeof head;
+    uint32_t sum = mcr_checksum(text, length);
+    memcpy(to, head, sizeof head);
+    for (int i = 0; i < 2; i++) { /* a block as it is: its length, and the complement of that */
+        to[at + (size_t)i] = (unsigned char)(length >> 8 * i);
+        to[at + 2 + (size_t)i] = (unsigned char)(~length >> 8 * i);
+    }
+    memcpy(to + at + 4, text, length);
+    at += 4 + length;
+    for (int i = 0; i < 4; i++) {
+        to[at + (size_t)i] = (unsigned char)(sum >> 8 * i);
+        to[at + 4 + (size_t)i] = (unsigned char)(length >> 8 * i);
+    }
+    return at + 8;
 }
 
 static inline void same_string(const mcr_data *data, int64_t field, int64_t i, const char *bytes,

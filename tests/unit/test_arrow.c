@@ -217,6 +217,66 @@ static void refuse(mcr *ctx, table *t, const char *target, mcr_status code, cons
     assert_int_equal(t->released, 1);
 }
 
+/* A column of lists of two numbers each. */
+static int64_t add_lists(table *t, const char *format, const double *values, int64_t count)
+{
+    int64_t e = add_column(t, "e", format, NULL, NULL);
+    t->item[e] = (struct ArrowSchema){.format = "g", .name = "item"};
+    t->items[e] = &t->item[e];
+    t->column[e].children = &t->items[e];
+    t->column[e].n_children = 1;
+    t->child_buffer[e][1] = values;
+    t->child[e] = (struct ArrowArray){
+        .length = count, .n_buffers = 2, .buffers = t->child_buffer[e]};
+    t->children[e] = &t->child[e];
+    t->array[e].children = &t->children[e];
+    t->array[e].n_children = 1;
+    t->array[e].n_buffers = 1;
+    return e;
+}
+
+/* Lengths and offsets whose sums or products are beyond 64 bits, or that are negative. */
+static void refuses_extents(void **state)
+{
+    mcr *ctx = *state;
+    static table t;
+    static const double list[] = {1, 2, 3, 4};
+    static const int64_t extent[][2] = {
+        {-1, 2}, {0, -1}, {INT64_MAX, 2}, {INT64_MIN, 2}, {2, INT64_MAX}};
+    const char *words = "column \"e\": the array is not what its schema says";
+    open_table(&t, 2);
+    add_lists(&t, "+w:2", list, 4);
+    mcr_data_free(read_table(ctx, &t, NULL, NULL));
+    for (size_t i = 0; i < sizeof extent / sizeof *extent; i++) {
+        open_table(&t, 2);
+        add_lists(&t, "+w:2", list, 4);
+        t.array[0].offset = extent[i][0];
+        t.array[0].length = extent[i][1];
+        refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+        open_table(&t, 2);
+        add_lists(&t, "+w:2", list, 4);
+        t.child[0].offset = extent[i][0];
+        t.child[0].length = extent[i][1];
+        refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+        open_table(&t, 2);
+        add_words(&t, add_column(&t, "e", "c", (int8_t[]){0, 1}, NULL), "u", 2,
+                  (int32_t[]){0, 1, 2}, "ab");
+        t.array[0].offset = extent[i][0];
+        t.array[0].length = extent[i][1];
+        refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+    }
+    open_table(&t, 2);
+    add_lists(&t, "+w:9223372036854775807", list, 4);
+    refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+    open_table(&t, 4);
+    add_lists(&t, "+w:4611686018427387904", list, 4); /* times 4 it is 0 */
+    refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+    open_table(&t, 4);
+    add_column(&t, "e", "g", list, NULL);
+    t.root.length = t.root.offset = INT64_MAX;
+    refuse(ctx, &t, NULL, MCR_BAD_DATA, words);
+}
+
 static void refuses_faults(void **state)
 {
     mcr *ctx = *state;
@@ -284,11 +344,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, test_setup, test_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(reads_every_type),
-        TEST(copies_nothing),
-        TEST(reads_slices),
-        TEST(refuses_faults),
-        cmocka_unit_test(survives_failures),
+        TEST(reads_every_type), TEST(copies_nothing),  TEST(reads_slices),
+        TEST(refuses_faults),   TEST(refuses_extents), cmocka_unit_test(survives_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,10 @@ static void refuses_lines(void **state)
     refuse(*state, "{\"\": 1}\n", "f.jsonl:1: column 2: a key that is empty or holds a NUL");
     refuse(*state, "{}\n", "f.jsonl: the objects have no key beside target and weight");
     refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key beside target and weight");
+    refuse(*state, "{\"a\\u0000b\": 1}\n",
+           "f.jsonl:1: column 2: a key that is empty or holds a NUL");
+    refuse(*state, "{\"a\": 1, \"b\": 2}\n{\"a\": null}\n",
+           "f.jsonl:2: column 7: key \"a\": found null where a number should be");
 }
 
 static void refuses_values(void **state)
@@ -255,6 +259,24 @@ static void refuses_values(void **state)
            "f.jsonl:1: column 24: key \"K\": \"id\" should be an integer from -1 to 0");
     refuse(*state, "{\"K\": {\"k\": [1], \"id\": 0}}\n{\"K\": {\"k\": [1]}}\n",
            "f.jsonl:2: column 7: key \"K\": \"id\" should be in all lines or in none");
+    refuse(*state, "{\"y\": null, \"a\": 1}\n",
+           "f.jsonl:1: column 7: key \"y\": found null where a number or a word should be");
+    refuse(*state, "{\"y\": \"a\\u0000\", \"a\": 1}\n",
+           "f.jsonl:1: column 7: key \"y\": a label that is empty or holds a NUL");
+    refuse(*state, "{\"s\": {\"hex\": \"g0\"}}\n",
+           "f.jsonl:1: column 15: key \"s\": \"hex\" holds other than hexadecimal digits");
+    refuse(*state, "{\"s\": {\"hex\": 12}}\n",
+           "f.jsonl:1: column 15: key \"s\": \"hex\" should be pairs of hexadecimal digits");
+    refuse(*state, "{\"s\": {\"hex\": \"00\", \"w\": 1}}\n",
+           "f.jsonl:1: column 21: key \"s\": unknown member \"w\"");
+    refuse(*state, "{\"K\": {\"k\": [1]}}\n{\"K\": {\"id\": 0}}\n",
+           "f.jsonl:2: column 7: key \"K\": found an object where an object with \"k\" should be");
+    refuse(*state, "{\"K\": {\"k\": [1, 2]}}\n{\"K\": {\"k\": [1]}}\n",
+           "f.jsonl:2: column 13: key \"K\": 1 numbers, but 2 in the first line");
+    refuse(*state, "{\"K\": {\"k\": [1], \"id\": 0.5}}\n",
+           "f.jsonl:1: column 24: key \"K\": \"id\" should be an integer from -1 to 0");
+    refuse(*state, "{\"K\": {\"k\": [1], \"id\": -2}}\n",
+           "f.jsonl:1: column 24: key \"K\": \"id\" should be an integer from -1 to 0");
 }
 
 static void refuses_sparse(void **state)
@@ -284,6 +306,20 @@ static void refuses_sparse(void **state)
            "f.jsonl:2: column 13: key \"v\": \"n\" is 3, but 2 in the first line");
     refuse(*state, "{\"v\": {\"n\": 2, \"i\": [], \"v\": []}}\n{\"v\": {\"i\": [], \"v\": []}}\n",
            "f.jsonl:2: column 7: key \"v\": \"n\" should be in all lines or in none");
+    refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1]}}\n{\"v\": {\"v\": [1]}}\n",
+           "f.jsonl:2: column 7: key \"v\": a sparse vector is {\"i\": [..], \"v\": [..]}");
+    refuse(*state, "{\"v\": {\"i\": 3, \"v\": [1]}}\n",
+           "f.jsonl:1: column 7: key \"v\": a sparse vector is {\"i\": [..], \"v\": [..]}");
+    refuse(*state, "{\"v\": {\"i\": [1], \"v\": 3}}\n",
+           "f.jsonl:1: column 7: key \"v\": a sparse vector is {\"i\": [..], \"v\": [..]}");
+    refuse(*state, "{\"v\": {\"i\": [0.5], \"v\": [1]}}\n",
+           "f.jsonl:1: column 14: key \"v\": an index should be an integer from 0");
+    refuse(*state, "{\"v\": {\"i\": [2147483647], \"v\": [1]}}\n",
+           "f.jsonl:1: column 14: key \"v\": an index should be an integer from 0");
+    refuse(*state, "{\"v\": {\"n\": 2.5, \"i\": [], \"v\": []}}\n",
+           "f.jsonl:1: column 13: key \"v\": \"n\" should be a number of columns");
+    refuse(*state, "{\"v\": {\"n\": 3000000000, \"i\": [], \"v\": []}}\n",
+           "f.jsonl:1: column 13: key \"v\": \"n\" should be a number of columns");
 }
 
 static void refuses_graphs(void **state)
@@ -319,6 +355,45 @@ static void refuses_graphs(void **state)
            "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
     refuse(*state, "{\"g\": {\"nodes\": 9000000000000000000, \"edges\": []}}\n",
            "f.jsonl:1: column 17: key \"g\": so many nodes are more than the memory budget holds");
+    refuse(*state, "{\"g\": {\"edges\": []}}\n",
+           "f.jsonl:1: column 7: key \"g\": a graph is {\"nodes\": .., \"edges\": [..]}");
+    refuse(*state, "{\"g\": {\"nodes\": 1, \"edges\": [], \"w\": 1}}\n",
+           "f.jsonl:1: column 33: key \"g\": unknown member \"w\"");
+    refuse(*state, "{\"g\": {\"nodes\": [null], \"edges\": []}}\n",
+           "f.jsonl:1: column 18: key \"g\": found null where a node's label should be");
+    refuse(*state, "{\"g\": {\"nodes\": [\"a\\u0000\"], \"edges\": []}}\n",
+           "f.jsonl:1: column 18: key \"g\": a label that holds a NUL");
+    refuse(*state, "{\"g\": {\"nodes\": [-3000000000], \"edges\": []}}\n",
+           "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": [3000000000], \"edges\": []}}\n",
+           "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": 2.5, \"edges\": []}}\n",
+           "f.jsonl:1: column 17: key \"g\": \"nodes\" should be a list of labels, or how many "
+           "there are");
+    refuse(*state, "{\"g\": {\"nodes\": \"CO\", \"edges\": []}}\n",
+           "f.jsonl:1: column 17: key \"g\": \"nodes\" should be a list of labels, or how many "
+           "there are");
+    refuse(*state,
+           "{\"g\": {\"nodes\": 3, \"edges\": []}}\n{\"g\": {\"nodes\": 9223372036854775807, "
+           "\"edges\": []}}\n",
+           "f.jsonl:2: column 17: key \"g\": so many nodes are more than the memory budget holds");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [12]}}\n",
+           "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0]]}}\n",
+           "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, 2, 3]]}}\n",
+           "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0.5, 1]]}}\n",
+           "f.jsonl:1: column 31: key \"g\": found a number where a node's number should be");
+    refuse(
+        *state, "{\"g\": {\"nodes\": 2, \"edges\": [[-1, 0]]}}\n",
+        "f.jsonl:1: column 31: key \"g\": there is no node -1; the graph has 2, numbered from 0");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, -3000000000]]}}\n",
+           "f.jsonl:1: column 37: key \"g\": an edge's label should be an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, 3000000000]]}}\n",
+           "f.jsonl:1: column 37: key \"g\": an edge's label should be an integer of 32 bits");
+    refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": 3}}\n",
+           "f.jsonl:1: column 29: key \"g\": found a number where an array of edges should be");
 }
 
 /* 300 node words are more than the first table of words holds. */
@@ -339,6 +414,161 @@ static void numbers_many_words(void **state)
     mcr_data_free(data);
 }
 
+/* Whatever is blank may stand between lines, and a mark before the first one only. */
+static void reads_blank_lines(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state, "\xef\xbb\xbf{\"a\": 1}\n\t\n\r \n \n{\"a\": 2}\n");
+    assert_int_equal(mcr_data_count(data), 2);
+    mcr_data_free(data);
+    refuse(*state, "{\"a\": 1}\n\xef\xbb\xbf{\"a\": 2}\n",
+           "f.jsonl:2: column 1: found byte 0xef where a value should be");
+}
+
+static void has_a_limit_of_keys(void **state)
+{
+    enum { KEYS = 4097, EACH = 12 };
+    char *text = malloc(KEYS * EACH + 8);
+    mcr_data *data;
+    assert_non_null(text);
+    for (int keys = KEYS; keys >= KEYS - 1; keys--) {
+        size_t n = 0;
+        for (int i = 0; i < keys; i++)
+            n += (size_t)snprintf(text + n, EACH + 1, "%c\"%d\": 1", i ? ',' : '{', i);
+        snprintf(text + n, 4, "}\n");
+        mcr_status status = read_options(&data, *state, text, NULL);
+        if (keys == KEYS) {
+            test_fails(*state, status, MCR_BAD_DATA, "f.jsonl:1: more than 4096 keys");
+        } else {
+            test_ok(*state, status);
+            assert_int_equal(field_info(data, 0).cols, keys);
+            mcr_data_free(data);
+        }
+    }
+    free(text);
+}
+
+static void reads_several_targets(void **state)
+{
+    mcr_data *data;
+    const char *text = "{\"p\": 1, \"a\": 7, \"q\": -2}\n{\"q\": -4, \"p\": 3, \"a\": 8}\n";
+    mcr_read_options options = {.size = sizeof options, .target = "q,p"};
+    test_ok(*state, read_options(&data, *state, text, &options));
+    const double *table = mcr_data_target_table(data);
+    static const double wanted[] = {-2, 1, -4, 3};
+    assert_int_equal(mcr_data_target_count(data), 2);
+    assert_memory_equal(table, wanted, sizeof wanted);
+    assert_int_equal(field_info(data, 0).cols, 1);
+    mcr_data_free(data);
+    options.target = "b,c";
+    test_fails(*state, read_options(&data, *state, text, &options), MCR_BAD_DATA,
+               "f.jsonl:1: there is no key \"b\" for the target");
+    /* A key that is called so is no target. */
+    options.target = "none";
+    test_ok(*state, read_options(&data, *state, "{\"none\": 1, \"a\": 2}\n", &options));
+    assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
+    assert_int_equal(field_info(data, 0).cols, 2);
+    mcr_data_free(data);
+}
+
+/* A number called "x", or a target, leaves the name to the field of the numbers. */
+static void shares_the_name(void **state)
+{
+    mcr_data *data;
+    mcr_read_options options = {.size = sizeof options};
+    for (int target = 0; target < 2; target++) {
+        options.target = target ? "x" : NULL;
+        test_ok(*state, read_options(&data, *state, "{\"x\": 1, \"a\": 2, \"b\": 3}\n", &options));
+        assert_int_equal(mcr_data_fields(data), 1);
+        assert_string_equal(field_info(data, 0).name, "x");
+        assert_int_equal(field_info(data, 0).cols, 3 - target);
+        mcr_data_free(data);
+    }
+}
+
+/* What is narrower than the model, and when it stays so. */
+static void keeps_widths(void **state)
+{
+    mcr_data *data;
+    mcr_read_options options = {.size = sizeof options, .features = 50};
+    test_ok(*state, read_options(&data, *state, "{\"v\": {\"n\": 10, \"i\": [1], \"v\": [1]}}\n",
+                                 &options));
+    assert_int_equal(field_info(data, 0).cols, 10);
+    mcr_data_free(data);
+    test_ok(*state,
+            read_options(&data, *state,
+                         "{\"v\": {\"i\": [5], \"v\": [1]}, \"w\": {\"i\": [6], \"v\": [1]}}\n"
+                         "{\"v\": {\"i\": [2], \"v\": [1]}, \"w\": {\"i\": [0], \"v\": [1]}}\n",
+                         &options));
+    assert_int_equal(field_info(data, 0).cols, 6);
+    assert_int_equal(field_info(data, 1).cols, 7);
+    mcr_data_free(data);
+}
+
+static void keeps_ids_and_kinds(void **state)
+{
+    mcr_data *data;
+    read_good(&data, *state,
+              "{\"K\": {\"k\": [1, 0.5], \"id\": 1}}\n{\"K\": {\"k\": [0.5, 1], \"id\": 0}}\n");
+    assert_int_equal(mcr_data_field(data, 0).store->id[0], 1);
+    assert_int_equal(mcr_data_field(data, 0).store->id[1], 0);
+    mcr_data_free(data);
+    /* A graph without nodes says nothing of labels. */
+    read_good(
+        &data, *state,
+        "{\"g\": {\"nodes\": [\"C\"], \"edges\": []}}\n{\"g\": {\"nodes\": 0, \"edges\": []}}\n");
+    assert_int_equal(mcr_data_field(data, 0).store->label_names, 1);
+    mcr_data_free(data);
+    read_good(&data, *state,
+              "{\"g\": {\"nodes\": [], \"edges\": []}}\n{\"g\": {\"nodes\": 2, \"edges\": []}}\n");
+    assert_null(mcr_data_field(data, 0).store->node_label);
+    mcr_data_free(data);
+}
+
+/* More nodes than the budget holds, in 60 bytes. */
+static void looks_at_the_budget(void **state)
+{
+    mcr *ctx;
+    mcr_data *data;
+    mcr_config config = {.size = sizeof config, .memory_bytes = (size_t)16 << 20};
+    (void)state;
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    const char *text = "{\"g\": {\"nodes\": 100000000, \"edges\": []}}\n";
+    test_fails(ctx, read_options(&data, ctx, text, NULL), MCR_BAD_DATA,
+               "so many nodes are more than the memory budget holds");
+    mcr_close(ctx);
+}
+
+/* A file that cannot be unpacked to its end has no fewer objects. */
+static void refuses_cut_files(void **state)
+{
+    unsigned char packed[256];
+    mcr_data *data;
+    size_t count = pack_text(packed, "{\"a\": 1}\n{\"a\": 2}\n");
+    test_ok(*state, mcr_data_read_memory(&data, *state, "f.jsonl.gz", packed, count, NULL));
+    assert_int_equal(mcr_data_count(data), 2);
+    mcr_data_free(data);
+    test_fails(*state, mcr_data_read_memory(&data, *state, "f.jsonl.gz", packed, count - 1, NULL),
+               MCR_BAD_DATA, "damaged gzip");
+}
+
+static void is_detected(void **state)
+{
+    static const char *const text[] = {"{\"a\": 1}\n",          " {\"a\": 1}\n",  "\t{\"a\": 1}\n",
+                                       "\n{\"a\": 1}\n",        "\r\n{\"a\": 1}", "\r{\"a\": 1}\n",
+                                       "\xef\xbb\xbf{\"a\": 1}"};
+    mcr_data *data;
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        test_ok(*state, read_text(&data, *state, "f", text[i], strlen(text[i]), NULL, NULL));
+        assert_int_equal(mcr_data_count(data), 1);
+        assert_string_equal(field_info(data, 0).name, "x");
+        mcr_data_free(data);
+    }
+    test_ok(*state, read_text(&data, *state, "f", "a,b\n1,2\n3,4\n", 12, NULL, "none"));
+    assert_int_equal(field_info(data, 0).cols, 2);
+    mcr_data_free(data);
+}
+
 static mcr_status sweep(mcr *ctx, void *arg)
 {
     (void)arg;
@@ -347,7 +577,8 @@ static mcr_status sweep(mcr *ctx, void *arg)
     for (int i = 0; i < 40; i++)
         n += (size_t)snprintf(text + n, sizeof text - n,
                               "{\"weight\": %d, \"y\": \"c%d\", \"a\": %d, \"b\": [1, 2], \"s\": "
-                              "\"t\\n\", \"v\": {\"i\": [%d], \"v\": [1]}, \"K\": {\"k\": [1]}, "
+                              "\"t\\n\", \"h\": {\"hex\": \"00ff00ff\"}, \"v\": {\"i\": [%d], "
+                              "\"v\": [1]}, \"K\": {\"k\": [1]}, "
                               "\"g\": {\"nodes\": [\"n%d\", \"n\"], \"edges\": [[0, 1, 2]]}}\n",
                               i, i % 3, i, i, i);
     mcr_data *data = NULL;
@@ -356,9 +587,20 @@ static mcr_status sweep(mcr *ctx, void *arg)
     return status;
 }
 
+static mcr_status sweep_targets(mcr *ctx, void *arg)
+{
+    const char *text = arg;
+    mcr_data *data = NULL;
+    mcr_status status = read_text(&data, ctx, "f", text, strlen(text), "jsonl", "p,q");
+    mcr_data_free(data);
+    return status;
+}
+
 static void survives_no_memory(void **state)
 {
+    char text[] = "{\"p\": 1, \"q\": 2, \"a\": 3}\n";
     (void)state;
+    test_sweep_allocations("jsonl with targets", sweep_targets, text);
     assert_true(test_sweep_allocations("jsonl", sweep, NULL) > 100);
 }
 
@@ -377,6 +619,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_sparse, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_graphs, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(numbers_many_words, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_blank_lines, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(has_a_limit_of_keys, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_several_targets, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(shares_the_name, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(keeps_widths, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(keeps_ids_and_kinds, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(looks_at_the_budget, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_cut_files, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(is_detected, test_setup, test_teardown),
         cmocka_unit_test(survives_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,19 @@ static void write_part(const char *folder, const char *part, const char *text)
     fclose(file);
 }
 
+/* The same as gzip, whose last bytes are left out. */
+static void write_packed(const char *folder, const char *part, const char *text, size_t less)
+{
+    char path[512];
+    unsigned char packed[256];
+    size_t count = pack_text(packed, text) - less;
+    snprintf(path, sizeof path, "%s/DS_%s.txt.gz", folder, part);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(packed, 1, count, file);
+    fclose(file);
+}
+
 static mcr_status read_set(mcr_data **out, mcr *ctx, const set *s, const char *target, char *folder)
 {
     test_make_directory(folder);
@@ -108,6 +121,122 @@ static void sorts_edges(void **state)
     mcr_data_free(data);
 }
 
+/* Three graphs: where the edges of one begin depends on all before it. No labels of edges. */
+static void sorts_edges_of_three(void **state)
+{
+    char folder[256];
+    mcr_data *data;
+    set s = {
+        .a = "5,6\n3,4\n1,2\n", .indicator = "1\n1\n2\n2\n3\n3\n", .graph_labels = "a\nb\nc\n"};
+    test_ok(*state, read_set(&data, *state, &s, NULL, folder));
+    const mcr_store *store = mcr_data_field(data, 0).store;
+    static const int32_t adjacent[] = {1, 0, 1, 0, 1, 0};
+    static const int64_t link[] = {0, 1, 2, 3, 4, 5, 6};
+    assert_memory_equal(store->adjacent, adjacent, sizeof adjacent);
+    assert_memory_equal(store->link, link, sizeof link);
+    assert_null(store->link_label);
+    mcr_data_free(data);
+}
+
+static void leaves_blanks_out(void **state)
+{
+    char folder[256];
+    mcr_data *data;
+    set s = {.a = "\t1, 2\t\n 2,\t1 \n\n\n  \n",
+             .indicator = "1\n1\n2\n",
+             .graph_labels = "a \n\tb\t \n"};
+    test_ok(*state, read_set(&data, *state, &s, NULL, folder));
+    assert_string_equal(mcr_data_class_name(data, 0), "a");
+    assert_string_equal(mcr_data_class_name(data, 1), "b");
+    assert_int_equal(field_info(data, 0).entries, 1);
+    mcr_data_free(data);
+}
+
+/* ---- packed files, files that are not used ----------------------------------------------------*/
+
+/* Some parts are packed; of one that is there twice the plain one counts. */
+static void reads_packed_parts(void **state)
+{
+    char folder[256];
+    mcr_data *data;
+    test_make_directory(folder);
+    write_part(folder, "A", "1,2\n");
+    write_packed(folder, "A", "", 0);
+    write_packed(folder, "graph_indicator", "1\n1\n", 0);
+    write_packed(folder, "graph_labels", "7\n", 0);
+    mcr_status status = mcr_data_read(&data, *state, folder, NULL);
+    test_remove_directory(folder);
+    test_ok(*state, status);
+    assert_int_equal(field_info(data, 0).entries, 1);
+    assert_true(mcr_data_targets(data)[0] == 7);
+    mcr_data_free(data);
+}
+
+/* A part that cannot be unpacked to its end is no shorter part. */
+static void refuses_cut_parts(void **state)
+{
+    static const struct part {
+        const char *name, *text;
+    } parts[] = {{"graph_indicator", "1\n1\n"},
+                 {"A", "1,2\n"},
+                 {"node_labels", "1\n2\n"},
+                 {"edge_labels", "1\n"},
+                 {"graph_labels", "1\n"}};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    for (int cut = 0; cut < PARTS; cut++) {
+        char folder[256];
+        mcr_data *data;
+        test_make_directory(folder);
+        for (int i = 0; i < PARTS; i++)
+            write_packed(folder, parts[i].name, parts[i].text, i == cut ? 1 : 0);
+        mcr_status status = mcr_data_read(&data, *state, folder, NULL);
+        test_remove_directory(folder);
+        test_fails(*state, status, MCR_BAD_DATA, "damaged gzip");
+        assert_null(data);
+    }
+}
+
+static void hear(void *user, int level, const char *line)
+{
+    (void)level;
+    int *heard = user;
+    *heard += strstr(line, "node attributes are not used") ? 1 : 0;
+    *heard += strstr(line, "edge attributes are not used") ? 10 : 0;
+}
+
+/* Reads a set with attributes; what was heard: 1 of nodes, 10 of edges. */
+static int hear_of(bool nodes, bool edges, const char *indicator)
+{
+    char folder[256];
+    int heard = 0;
+    mcr *ctx;
+    mcr_data *data = NULL;
+    mcr_config config = {.size = sizeof config, .log = hear, .user = &heard};
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    test_make_directory(folder);
+    write_part(folder, "A", good.a);
+    write_part(folder, "graph_indicator", indicator);
+    write_part(folder, "graph_labels", good.graph_labels);
+    write_part(folder, "node_attributes", nodes ? "1\n" : NULL);
+    write_part(folder, "edge_attributes", edges ? "1\n" : NULL);
+    mcr_status status = mcr_data_read(&data, ctx, folder, NULL);
+    test_remove_directory(folder);
+    assert_int_equal(status, indicator ? MCR_OK : MCR_BAD_DATA);
+    mcr_data_free(data);
+    mcr_close(ctx);
+    return heard;
+}
+
+static void says_what_is_not_used(void **state)
+{
+    (void)state;
+    assert_int_equal(hear_of(false, false, good.indicator), 0);
+    assert_int_equal(hear_of(true, false, good.indicator), 1);
+    assert_int_equal(hear_of(false, true, good.indicator), 10);
+    assert_int_equal(hear_of(true, true, good.indicator), 11);
+    assert_int_equal(hear_of(true, true, NULL), 0);
+}
+
 static void refuse(mcr *ctx, set s, const char *file, const char *message)
 {
     char folder[256], whole[1024];
@@ -139,6 +268,8 @@ static void refuses(void **state)
            ":1: \"1 2 3\" is not an edge: two node numbers with a comma");
     REFUSE(a, "1,\n", "/DS_A.txt", ":1: \"1,\" is not an edge: two node numbers with a comma");
     REFUSE(a, "1,2\n\n2,1\n", "/DS_A.txt", ":3: line 2 before it is blank");
+    REFUSE(a, "1,2\n\n\n2,1\n", "/DS_A.txt", ":4: line 2 before it is blank");
+    REFUSE(a, "x, 2\n", "/DS_A.txt", ":1: \"x, 2\" is not an edge: two node numbers with a comma");
     REFUSE(indicator, "1\n2\n1\n", "/DS_graph_indicator.txt",
            ":3: graph 1 after graph 2: the numbers must rise from 1");
     REFUSE(indicator, "0\n", "/DS_graph_indicator.txt",
@@ -159,6 +290,9 @@ static void refuses(void **state)
            ":1: several labels in a line; one is supported");
     REFUSE(node_labels, "3000000000\n", "/DS_node_labels.txt",
            ":1: the label 3000000000 does not fit 32 bits");
+    REFUSE(node_labels, "-3000000000\n", "/DS_node_labels.txt",
+           ":1: the label -3000000000 does not fit 32 bits");
+    REFUSE(node_labels, "1 x\n", "/DS_node_labels.txt", ":1: \"1 x\" is not an integer label");
     REFUSE(edge_labels, "1\n", "/DS_edge_labels.txt", ":1: 1 labels for 9 edges");
     set s = good;
     s.graph_labels = NULL;
@@ -177,6 +311,19 @@ static void refuses_two_sets(void **state)
     mcr_status status = mcr_data_read(&data, *state, folder, NULL);
     test_remove_directory(folder);
     test_fails(*state, status, MCR_BAD_DATA, "two graph sets in one directory");
+    /* Of the same length; and one that begins like the other, whichever comes first. */
+    static const char *const names[][5] = {{"XY"}, {"D", "DSX", "DSXY", "DSXYZ", "DSXYZA"}};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        test_make_directory(folder);
+        write_part(folder, "A", "1,1\n");
+        for (int i = 0; i < 5 && names[n][i]; i++) {
+            snprintf(path, sizeof path, "%s/%s_A.txt", folder, names[n][i]);
+            fclose(fopen(path, "wb"));
+        }
+        status = mcr_data_read(&data, *state, folder, NULL);
+        test_remove_directory(folder);
+        test_fails(*state, status, MCR_BAD_DATA, "two graph sets in one directory");
+    }
     mcr_read_options options = {.size = sizeof options, .format = "tu"};
     status = mcr_data_read(&data, *state, "no/such/folder", &options);
     test_fails(*state, status, MCR_IO, "no/such/folder: cannot be opened");
@@ -203,6 +350,12 @@ static void survives_no_memory(void **state)
     int64_t calls = test_sweep_allocations("tu", sweep, folder);
     test_remove_directory(folder);
     assert_true(calls > 20);
+    test_make_directory(folder);
+    write_part(folder, "A", good.a);
+    write_part(folder, "graph_indicator", good.indicator);
+    write_packed(folder, "graph_attributes", "0.5\n1\n", 0);
+    test_sweep_allocations("tu with attributes", sweep, folder);
+    test_remove_directory(folder);
 }
 
 /* From the published table: graphs, classes, mean nodes and edges, node and edge labels. */
@@ -244,6 +397,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_with_less, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(sorts_edges, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(sorts_edges_of_three, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(leaves_blanks_out, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_packed_parts, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(refuses_cut_parts, test_setup, test_teardown),
+        cmocka_unit_test(says_what_is_not_used),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_two_sets, test_setup, test_teardown),
         cmocka_unit_test(survives_no_memory),

@@ -102,6 +102,28 @@ static void strings_are_unescaped(void **state)
     studio_request_free(&r);
 }
 
+/* Two bytes of a request take 40 in memory. */
+static void values_have_a_limit(void **state)
+{
+    enum { VALUES = 1 << 20 };
+    studio_request r = {0};
+    char *text = malloc(2 * VALUES + 3);
+    (void)state;
+    assert_non_null(text);
+    text[0] = '[';
+    for (size_t i = 0; i < VALUES; i++) /* the list is a value, too */
+        memcpy(text + 1 + 2 * i, "0,", 2);
+    memcpy(text + 2 * VALUES, "]", 2);
+    assert_false(studio_request_read(&r, text, 2 * VALUES + 1));
+    assert_string_equal(r.fault, "too many values");
+    assert_int_equal(r.at, 2 * VALUES - 1);
+    memcpy(text + 2 * VALUES - 2, "]", 2);
+    assert_true(studio_request_read(&r, text, 2 * VALUES - 1));
+    assert_int_equal(r.value[0].count, VALUES - 1);
+    studio_request_free(&r);
+    free(text);
+}
+
 /* No text of a request names a file, whatever its place. */
 static void no_request_opens_a_file(void **state)
 {
@@ -385,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(malformed_requests_are_refused, setup, teardown),
         cmocka_unit_test(strings_are_unescaped),
+        cmocka_unit_test(values_have_a_limit),
         cmocka_unit_test_setup_teardown(no_request_opens_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(faults_in_kernels_have_a_place, setup, teardown),
         cmocka_unit_test_setup_teardown(every_learner_trains, setup, teardown),
