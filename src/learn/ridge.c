@@ -371,23 +371,27 @@ static bool suits(const mcr_folds *p, double trace, const mcr_ridge_params *o, d
     return one && trace <= LARGEST_CONDITION * *lambda;
 }
 
+/* A setting that is not solved (K is not a kernel's, or singular) is trained as usual, which says
+ * why. */
 static mcr_status solve_settings(mcr_folds *p, mcr_squares_folds *h)
 {
-    int64_t values = h->q->n * h->q->outputs, count = 0;
-    double lambda;
-    for (int64_t t = 0; t < p->settings; t++)
-        count += p->solved[t] = suits(p, h->trace, p->params[t], &lambda);
-    mcr_status s = mcr_squares_folds_prepare(h, count);
+    size_t settings = (size_t)p->settings;
+    double *lambda = mcr_alloc(p->ctx, settings, sizeof *lambda);
+    double **f = mcr_alloc(p->ctx, settings, sizeof *f);
+    bool *exists = mcr_alloc(p->ctx, settings, sizeof *exists);
+    mcr_status s = lambda && f && exists ? MCR_OK : MCR_NO_MEMORY;
+    int64_t count = 0;
     for (int64_t t = 0; t < p->settings && !s; t++) {
-        if (!p->solved[t])
-            continue;
-        (void)suits(p, h->trace, p->params[t], &lambda);
-        s = mcr_squares_folds_at(h, lambda, p->score + t * values);
-        if (s == MCR_NUMERIC) { /* not a kernel, or singular: an ordinary training says so */
-            p->solved[t] = false;
-            s = MCR_OK;
-        }
+        f[count] = p->score + t * h->q->n * h->q->outputs;
+        count += p->solved[t] = suits(p, h->trace, p->params[t], lambda + count);
     }
+    if (!s)
+        s = mcr_squares_folds_path(h, lambda, count, f, exists);
+    for (int64_t t = 0, c = 0; t < p->settings && !s; t++)
+        p->solved[t] = p->solved[t] && exists[c++];
+    mcr_free(p->ctx, lambda);
+    mcr_free(p->ctx, f);
+    mcr_free(p->ctx, exists);
     return s;
 }
 

@@ -430,6 +430,65 @@ static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t r
         thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS);
 }
 
+/* Columns at a time, and rows with few columns and with more. */
+enum {
+    DOTS_COLS = 5,
+    DOTS_ROWS_MANY = MCR_SIMD_BYTES == 64 ? 8 : 4,
+    DOTS_ROWS = MCR_SIMD_BYTES == 64 ? 4 : 2
+};
+
+INLINE void dots_block(double *y, int64_t y_ld, const real *a, int64_t next, int64_t terms,
+                       const double *x, int64_t x_ld, const int rows, const int cols)
+{
+    vdouble sum[DOTS_ROWS_MANY][DOTS_COLS];
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int c = 0; c < cols; c++)
+        sum[r][c] = (vdouble){0};
+    int64_t t = 0;
+    for (; t + DOUBLE_LANES <= terms; t += DOUBLE_LANES) {
+        vdouble z[DOTS_COLS];
+        UNROLL for (int c = 0; c < cols; c++) z[c] = load_double(x + c * x_ld + t);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            vdouble k = load_as_double(a + r * next + t);
+            UNROLL for (int c = 0; c < cols; c++)
+                sum[r][c] = multiply_add_double(k, z[c], sum[r][c]);
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c++) {
+            double total = 0;
+            for (int v = 0; v < DOUBLE_LANES; v++)
+                total += sum[r][c][v];
+            for (int64_t e = t; e < terms; e++)
+                total += (double)a[r * next + e] * x[c * x_ld + e];
+            y[c * y_ld + r] = total;
+        }
+}
+
+INLINE void dots_by(double *y, int64_t y_ld, const real *a, int64_t next, int64_t rows,
+                    int64_t terms, const double *x, int64_t x_ld, const int cols)
+{
+    const int most = cols <= 2 ? DOTS_ROWS_MANY : DOTS_ROWS;
+    int64_t r = 0;
+    for (; r + most <= rows; r += most)
+        dots_block(y + r, y_ld, a + r * next, next, terms, x, x_ld, most, cols);
+    for (; r < rows; r++)
+        dots_block(y + r, y_ld, a + r * next, next, terms, x, x_ld, 1, cols);
+}
+
+static void dots(double *y, int64_t y_ld, const void *a, int64_t next, int64_t rows, int64_t terms,
+                 const double *x, int64_t x_ld, int64_t cols)
+{
+    for (; cols > 0; cols -= DOTS_COLS, y += DOTS_COLS * y_ld, x += DOTS_COLS * x_ld)
+        switch (cols) {
+        case 1: dots_by(y, y_ld, a, next, rows, terms, x, x_ld, 1); break;
+        case 2: dots_by(y, y_ld, a, next, rows, terms, x, x_ld, 2); break;
+        case 3: dots_by(y, y_ld, a, next, rows, terms, x, x_ld, 3); break;
+        case 4: dots_by(y, y_ld, a, next, rows, terms, x, x_ld, 4); break;
+        default: dots_by(y, y_ld, a, next, rows, terms, x, x_ld, DOTS_COLS);
+        }
+}
+
 extern const mcr_vmath SYMBOL(mcr_vmath_);
 
 const mcr_vmath SYMBOL(mcr_vmath_) = {
@@ -456,4 +515,5 @@ const mcr_vmath SYMBOL(mcr_vmath_) = {
     .from_double = from_double,
     .dot = dot,
     .thin = thin,
+    .dots = dots,
 };

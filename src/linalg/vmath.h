@@ -46,6 +46,10 @@ typedef struct mcr_vmath {
      * columns at least are computed. */
     void (*thin)(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
                  const double *x, int64_t cols);
+    /* The dot products of rows of A with columns: y[c * y_ld + r] = sum of a[r * next + t]
+     * x[c * x_ld + t] over the terms t, in double. Each depends on its row and column only. */
+    void (*dots)(double *y, int64_t y_ld, const void *a, int64_t next, int64_t rows, int64_t terms,
+                 const double *x, int64_t x_ld, int64_t cols);
 } mcr_vmath;
 
 enum { MCR_THIN = 16 };

@@ -42,7 +42,9 @@ enum {
 
 typedef struct relevance {
     mcr_tried *t;
-    const char *text; /* of the template that it starts from, with the range in it */
+    const mcr_search *search;
+    const mcr_split_plan *plan; /* for slopes from some of the objects; NULL: from all */
+    const char *text;           /* of the template that it starts from, with the range in it */
     size_t at, length;
     mcr_scale scale;
     int64_t setting; /* of the options */
@@ -85,7 +87,7 @@ double mcr_relevance_points(const mcr_tried *t)
 /* Every point that is added brings all settings of the options with it. */
 static bool has_space(const mcr_grid *g, double points)
 {
-    return (double)g->points + MOST_ROUNDS * points * (double)g->settings <= MCR_MOST_POINTS;
+    return (double)g->points + (MOST_ROUNDS + 1) * points * (double)g->settings <= MCR_MOST_POINTS;
 }
 
 /* Whether the best point may be of a kernel with such a parameter. */
@@ -262,11 +264,27 @@ static mcr_status move(relevance *w, bool *moved)
     return s;
 }
 
+/* Slopes, from some of many objects: a design takes a training for each run and split, and the
+ * steps that follow from it are compared on all objects. */
+static mcr_status look_around(relevance *w, bool *fine)
+{
+    int64_t first = w->t->grid->points;
+    mcr_status s = w->plan ? mcr_tried_use_few(w->t, w->search, w->plan) : MCR_OK;
+    if (!s)
+        s = run_design(w);
+    *fine = !s && find_slopes(w);
+    for (int64_t p = first; p < w->t->grid->points && w->t->aside; p++)
+        mcr_tried_forget(w->t, p);
+    mcr_tried_use_all(w->t);
+    return s;
+}
+
 static mcr_status one_round(relevance *w, bool *moved)
 {
+    bool fine;
     *moved = false;
-    mcr_status s = run_design(w);
-    if (s || !find_slopes(w))
+    mcr_status s = look_around(w, &fine);
+    if (s || !fine)
         return s;
     double chance = chance_of_slopes(w);
     if (!agree(w, chance))
@@ -334,9 +352,9 @@ static void close_search(relevance *w)
     mcr_free(ctx, w->point);
 }
 
-mcr_status mcr_relevance_search(mcr_tried *t)
+mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
 {
-    relevance w = {.t = t};
+    relevance w = {.t = t, .search = search, .plan = plan};
     int64_t start = t->best;
     bool gained = false, moves = true;
     if (!mcr_grid_template(t->grid, start)->list)
@@ -344,6 +362,10 @@ mcr_status mcr_relevance_search(mcr_tried *t)
     mcr_status s = open_search(&w);
     for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
         s = one_round(&w, &moves);
+    if (!s && w.plan && w.centre != start) { /* the columns do differ: all objects may show more */
+        w.plan = NULL;
+        s = one_round(&w, &moves);
+    }
     if (!s)
         s = has_gained(&w, start, &gained);
     t->best = gained ? w.centre : start; /* not what is better by chance */

@@ -364,11 +364,10 @@ static mcr_status draw_objects(mcr_tried *t, const mcr_search *search, int64_t w
 
 static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mcr_search *search)
 {
-    mcr_task task;
     uint32_t print = 0;
-    mcr_status s = mcr_task_of(&task, options, t->data);
+    mcr_status s = mcr_task_of(&t->task, options, t->data);
     if (!s)
-        s = mcr_metric_choose(&t->metric, t->ctx, search->metric, task);
+        s = mcr_metric_choose(&t->metric, t->ctx, search->metric, t->task);
     if (!s)
         s = mcr_grid_open(&t->grid, options, search, t->data);
     if (!s)
@@ -416,18 +415,16 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
 
 static int64_t few_objects(const mcr_tried *t)
 {
-    int64_t each = FEW_EACH * mcr_data_classes(t->all);
+    int64_t each = t->task == MCR_CLASSIFY ? FEW_EACH * mcr_data_classes(t->all) : 0;
     return each > FEW_OBJECTS ? each : FEW_OBJECTS;
 }
 
-/* Whether the search begins with some of the objects: one that chooses kernels and ranges for
- * itself, on many objects, in folds. */
-static bool begins_with_few(const mcr_tried *t, const mcr_search *search,
-                            const mcr_split_plan *plan)
+/* Whether some of the objects may be searched on: by a search that chooses kernels and ranges for
+ * itself, in folds. */
+static bool may_use_few(const mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
 {
     return search->adaptive && !search->kernels && !search->ranges && !t->grid->forms &&
-           plan->kind == MCR_SPLIT_FOLDS && !plan->group &&
-           mcr_data_count(t->all) >= 5 * few_objects(t) / 2;
+           plan->kind == MCR_SPLIT_FOLDS && !plan->group;
 }
 
 /* The best points, rising: some of all, and the best of each template that is not far behind. */
@@ -448,20 +445,54 @@ static int64_t list_finalists(const mcr_tried *t, int64_t *point)
     return count;
 }
 
-/* As if nothing had been tried; spaces have values of other objects. */
-static void forget(mcr_tried *t)
+/* Kernel values, where others are searched on next. */
+static void drop_values(mcr_tried *t)
 {
-    for (int64_t i = 0; i < t->grid->points * t->count; i++)
-        t->score[i] = NAN;
-    memset(t->tested, 0, sizeof *t->tested * (size_t)t->grid->points);
-    memset(t->state, 0, (size_t)t->grid->points);
     for (int w = 0; w < 2 * t->workers; w++)
         mcr_path_space_free(t->ctx, &t->space[w]);
     for (int64_t k = 0; k < t->grid->points / t->grid->settings; k++)
         mcr_path_space_free(t->ctx, &t->kept[k]);
     mcr_budget_give(t->ctx, t->kept_bytes);
     t->kept_bytes = 0;
-    t->best = -1;
+}
+
+void mcr_tried_forget(mcr_tried *t, int64_t p)
+{
+    for (int64_t split = 0; split < t->count; split++)
+        t->score[p * t->count + split] = NAN;
+    t->tested[p] = 0;
+    t->state[p] = 0;
+}
+
+mcr_status mcr_tried_use_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
+{
+    int64_t *group = NULL;
+    mcr_splits *splits = NULL;
+    mcr_status s = t->some ? MCR_OK : draw_objects(t, search, few_objects(t), &group);
+    mcr_free(t->ctx, group);
+    t->data = t->all;
+    if (!s && t->some)
+        s = mcr_splits_open(&splits, t->ctx, t->some, plan);
+    if (s || !splits || mcr_splits_count(splits) != t->count) {
+        mcr_splits_close(splits);
+        return s;
+    }
+    drop_values(t);
+    t->data = t->some;
+    t->aside = t->splits;
+    t->splits = splits;
+    return MCR_OK;
+}
+
+void mcr_tried_use_all(mcr_tried *t)
+{
+    if (!t->aside)
+        return;
+    drop_values(t);
+    mcr_splits_close(t->splits);
+    t->splits = t->aside;
+    t->aside = NULL;
+    t->data = t->all;
 }
 
 /* The search on some of the objects; the points that are left go to `point`. None, where these
@@ -469,20 +500,14 @@ static void forget(mcr_tried *t)
 static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan,
                           int64_t *point, int64_t *count)
 {
-    mcr_splits *all = t->splits;
-    int64_t *group = NULL;
-    mcr_status s = draw_objects(t, search, few_objects(t), &group);
-    t->splits = NULL;
-    if (!s)
-        s = mcr_splits_open(&t->splits, t->ctx, t->data, plan);
-    if (!s && mcr_splits_count(t->splits) == t->count)
+    mcr_status s = mcr_tried_use_few(t, search, plan);
+    if (!s && t->aside)
         s = try_coarse_to_fine(t);
     *count = s || t->best < 0 ? 0 : list_finalists(t, point);
-    mcr_splits_close(t->splits);
-    t->splits = all;
-    t->data = t->all;
-    mcr_free(t->ctx, group);
-    forget(t);
+    mcr_tried_use_all(t);
+    for (int64_t p = 0; p < t->grid->points; p++)
+        mcr_tried_forget(t, p);
+    t->best = -1;
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
 
@@ -508,7 +533,7 @@ static mcr_status try_few_first(mcr_tried *t, const mcr_search *search)
     int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
     mcr_status s = point ? MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split)
                          : MCR_NO_MEMORY;
-    if (!s && begins_with_few(t, search, &plan))
+    if (!s && may_use_few(t, search, &plan) && mcr_data_count(t->all) >= 2 * few_objects(t))
         s = try_few(t, search, &plan, point, &count);
     if (!s && count)
         s = try_finalists(t, point, count);
@@ -580,6 +605,17 @@ static mcr_status keep_leading(mcr_tried *t, const mcr_search *search, mcr_statu
     return MCR_OK;
 }
 
+static mcr_status determine_relevance(mcr_tried *t, const mcr_search *search)
+{
+    mcr_split_plan plan;
+    mcr_status s = MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split);
+    if (s)
+        return s;
+    s = mcr_relevance_search(t, search, may_use_few(t, search, &plan) ? &plan : NULL);
+    mcr_tried_use_all(t);
+    return s;
+}
+
 mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_search *given,
                           const mcr_data *data)
 {
@@ -602,7 +638,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     s = search->adaptive ? try_few_first(t, search) : try_all(t);
     t->from = t->best;
     if (!s && t->best >= 0 && search->relevance && mcr_relevance_possible(t))
-        s = mcr_relevance_search(t);
+        s = determine_relevance(t, search);
     s = keep_leading(t, search, s);
     if (t->stopped)
         t->from = t->best;

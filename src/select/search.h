@@ -18,6 +18,8 @@ typedef struct mcr_tried {
     mcr_data *some;             /* data, if these are not all; else NULL */
     mcr_grid *grid;
     mcr_splits *splits;
+    mcr_splits *aside; /* those of all objects, while some are searched on; else NULL */
+    mcr_task task;
     const mcr_metric *metric;
     int64_t count;        /* splits */
     double *score;        /* points x splits; NAN: not tested, or not defined; infinite: failed */
@@ -73,8 +75,17 @@ mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale);
  * kernel's parameter per column. */
 bool mcr_relevance_possible(const mcr_tried *t);
 double mcr_relevance_points(const mcr_tried *t); /* tried in one round */
-/* Searches for such values, starting at the best point, if its kernel has such a parameter. */
-mcr_status mcr_relevance_search(mcr_tried *t);
+/* Searches for such values, starting at the best point, if its kernel has such a parameter. plan:
+ * of the splits, where slopes may come from some of many objects; else NULL. */
+mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan);
+
+/* Some of many objects, and their splits, in place of all, until mcr_tried_use_all; t->aside is
+ * NULL after it where there are too few for that, or they cannot be split like all of them. Scores
+ * are those of the objects that are searched on. mcr_tried_forget: as if the point had not been
+ * asked for. */
+mcr_status mcr_tried_use_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan);
+void mcr_tried_use_all(mcr_tried *t);
+void mcr_tried_forget(mcr_tried *t, int64_t point);
 
 /* Whether several trainings of a learner may run at once, rather than one after the other with all
  * threads inside. */

@@ -93,20 +93,24 @@ mcr_status mcr_squares_conjugate(mcr_squares *q);
 
 /* Eigenvalues and eigenvectors of W^1/2 K W^1/2, which serve any lambda. */
 mcr_status mcr_squares_eigen(mcr_squares *q);
+/* The same of q->m as it is filled: row e of it becomes the eigenvector of value[e]. */
+mcr_status mcr_squares_decompose(mcr_squares *q);
 /* x and `inverse` for a lambda; *exists: there is a solution. */
 mcr_status mcr_squares_at(mcr_squares *q, double lambda, bool *exists);
+
+/* ---- held-out objects (squares_folds.c) -------------------------------------------------------*/
 
 /* With B = (W^1/2 K W^1/2 + lambda)^-1 of all objects and x = B b, training on the complement of a
  * fold S and predicting S leaves the residuals e_S = (B_SS)^-1 x_S: leaving out one object is the
  * fold of one. So cross-validation costs one factor and one inverse per lambda, whatever the number
- * of folds. With many lambdas one eigendecomposition serves them all. */
+ * of folds. With many lambdas one eigendecomposition serves them all, or a few inverses do. */
 typedef struct mcr_squares_folds {
     mcr_squares *q; /* all weights above 0 */
-    bool many;      /* lambdas */
     double trace;   /* of W^1/2 K W^1/2 */
     int64_t folds;
-    /* Private: the factor below the diagonal, its inverse above; with many, (value + lambda)^-1/2
-     * times the eigenvectors; objects by fold; the place of each fold's first; B_SS, x_S. */
+    /* Private: the factor below the diagonal, its inverse above; with eigenvectors, those times
+     * (value + lambda)^-1/2; objects by fold; the place of each fold's first; B_SS, x_S. */
+    bool eigen;
     mcr_system t;
     int64_t *order, *first;
     double *block, *e;
@@ -117,9 +121,17 @@ typedef struct mcr_squares_folds {
 mcr_status mcr_squares_folds_open(mcr_squares_folds *h, mcr_squares *q, const int32_t *fold,
                                   int64_t folds);
 void mcr_squares_folds_close(mcr_squares_folds *h);
-/* How many lambdas will follow, before the first of them. */
-mcr_status mcr_squares_folds_prepare(mcr_squares_folds *h, int64_t lambdas);
-/* f (n x outputs) of each object by a training without its fold. MCR_NUMERIC: there is none. */
-mcr_status mcr_squares_folds_at(mcr_squares_folds *h, double lambda, double *f);
+/* For each lambda, above 0: f[t] (n x outputs) of each object by a training without
+ * its fold; exists[t]: false: there is none, or it was not found. To be called once. */
+mcr_status mcr_squares_folds_path(mcr_squares_folds *h, const double *lambda, int64_t count,
+                                  double *const *f, bool *exists);
+
+/* The same for lambdas that are not far from each other, from one inverse, with K positive
+ * semidefinite (squares_shifts.c). MCR_NUMERIC: it is not. */
+mcr_status mcr_squares_shifts(mcr_squares_folds *h, const double *lambda, int64_t count,
+                              double *const *f, bool *exists);
+/* How many steps that takes at most, apart from rounding; range: the largest lambda over the
+ * smallest. */
+double mcr_squares_shift_steps(double range);
 
 #endif

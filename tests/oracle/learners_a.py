@@ -107,6 +107,36 @@ def test_ridge_is_kernel_ridge():
                  "ridge %s lambda %g" % (kernel, lam))
 
 
+def test_ridge_search():
+    """Held-out values of all folds and penalties come from few inverses: the scores are those of a training for
+    each fold, solved with NumPy. Ranges of 2^9 (one inverse), 10^7 (several) and of two values; 10 folds; weights."""
+    tap.mercer("sample", "sinc", "-n", 420, "--seed", 3, "-o", "s.csv", "--quiet")
+    rows = np.genfromtxt("s.csv", delimiter=",", skip_header=1)
+    y, weight = rows[:, -1], np.linspace(0.5, 2, len(rows))
+    np.savetxt("w.csv", np.column_stack([rows[:, 0], weight, y]), delimiter=",", header="x1,weight,target", comments="",
+               fmt="%.17g")
+    for kernel in ("rbf(gamma=0.3)", "rbf(gamma=30)"):
+        k = gram("s.csv", None, kernel)
+        for penalty, folds, weighted in (("0.001:0.512:log10", 5, False), ("1e-5:100:log8", 10, False),
+                                         ("0.01:1:log6", 5, True), ("0.1:0.2:2", 3, False)):
+            options = ["w.csv", "--weight", "weight"] if weighted else ["s.csv"]
+            options += ["-k", kernel, "--folds", folds]
+            tap.mercer("cv", "ridge", *options, "-o", "cv.csv", "--quiet")
+            fold = np.genfromtxt("cv.csv", delimiter=",", skip_header=1)[:, 0].astype(int)
+            w = weight if weighted else np.ones(len(y))
+            found = tap.mercer_json("tune", "ridge", *options, "--lambda", penalty, "--metric", "mse",
+                                    "--search", "grid")
+            assert len(found["table"]) >= 2
+            for point in found["table"]:
+                errors = []
+                for f in sorted(set(fold)):
+                    t, s = fold != f, fold == f
+                    a = np.linalg.solve(k[np.ix_(t, t)] + point["options"]["lambda"] * np.diag(1 / w[t]), y[t])
+                    errors.append(np.average((k[np.ix_(s, t)] @ a - y[s]) ** 2, weights=w[s]))
+                error = abs(point["score"] / np.mean(errors) - 1)
+                assert error < 1e-8, (kernel, penalty, point, error)
+
+
 def test_ridge_on_strings_and_classes():
     need()
     case = Case("motifs", "normalize(spectrum(p=3))")

@@ -12,6 +12,7 @@
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 #include "linalg/smallest.h"
+#include "linalg/sweep.h"
 #include "linalg/system.h"
 
 static double element(int64_t i, int64_t j)
@@ -145,6 +146,45 @@ static void test_inverse(void **context)
         free(row);
         free(d);
         free(again);
+    }
+}
+
+/* By sweeps: both triangles, the same bits for any number of threads. */
+static void test_sweeps(void **context)
+{
+    (void)context;
+    for (int t = 0; t < SIZES; t++) {
+        int64_t n = sizes[t], ld = n + 3;
+        double *a = calloc((size_t)(n * ld), sizeof *a),
+               *first = calloc((size_t)(n * ld), sizeof *a);
+        double *row = calloc((size_t)n, sizeof *row), *zero = calloc((size_t)n, sizeof *zero);
+        for (int threads = 1; threads <= 3; threads++) {
+            mcr *ctx = test_open(threads);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t j = 0; j < n; j++)
+                    a[i * ld + j] = j <= i ? element(i, j) : NAN;
+            test_ok(ctx, mcr_sweep_inverse(ctx, n, a, ld));
+            if (threads == 1)
+                memcpy(first, a, sizeof *a * (size_t)(n * ld));
+            assert_memory_equal(first, a, sizeof *a * (size_t)(n * ld));
+            a[0] = a[(n - 1) * ld + n - 1] = -1;
+            assert_int_equal(mcr_sweep_inverse(ctx, n, a, ld), MCR_NUMERIC);
+            test_close(ctx);
+        }
+        for (int64_t i = 0; i < n; i += 1 + n / 11) {
+            memset(row, 0, sizeof *row * (size_t)n);
+            for (int64_t k = 0; k < n; k++) {
+                assert_true(first[i * ld + k] == first[k * ld + i]);
+                for (int64_t j = 0; j < n; j++)
+                    row[j] += first[i * ld + k] * element(k, j);
+            }
+            row[i] -= 1;
+            test_close_arrays("A^-1 A = 1", row, zero, n, 1e-11);
+        }
+        free(a);
+        free(first);
+        free(row);
+        free(zero);
     }
 }
 
@@ -294,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_system, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_sweeps, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_smallest),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),

@@ -363,6 +363,41 @@ static void test_thin(void **unused)
                 }
 }
 
+/* Each value depends on its row and column only. */
+static void test_dots(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 19, COLS = 12, TERMS = 45, LD = 50 };
+    double x[COLS * LD], y[COLS * LD], one, from[ROWS * LD], real[ROWS * LD];
+    for (int i = 0; i < COLS * LD; i++)
+        x[i] = sin(1.3 * i);
+    for (int i = 0; i < ROWS * LD; i++)
+        from[i] = cos(0.7 * i);
+    for (int t = 0; t < table_count; t++)
+        for (int cols = 0; cols <= COLS; cols++) {
+            const mcr_vmath *math = tables[t];
+            int rows = (cols * 7) % (ROWS + 1), terms = TERMS - 3 * cols;
+            math->from_double(real, from, ROWS * LD);
+            for (int i = 0; i < COLS * LD; i++)
+                y[i] = -7;
+            math->dots(y, LD, real, LD, rows, terms, x, LD, cols);
+            for (int c = 0; c < COLS; c++)
+                for (int r = 0; r < LD; r++) {
+                    double want = 0;
+                    for (int e = 0; e < terms && r < rows; e++)
+                        want += get(math, real, r * LD + e) * x[c * LD + e];
+                    if (r >= rows || c >= cols) {
+                        assert_true(y[c * LD + r] == -7);
+                        continue;
+                    }
+                    assert_true(fabs(y[c * LD + r] - want) < 1e-12);
+                    math->dots(&one, 0, (const char *)real + r * LD * math->bytes, 0, 1, terms,
+                               x + c * LD, 0, 1);
+                    assert_true(y[c * LD + r] == one);
+                }
+        }
+}
+
 int main(void)
 {
     find_tables();
@@ -372,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_place_does_not_matter),
         cmocka_unit_test(test_combining),
         cmocka_unit_test(test_thin),
+        cmocka_unit_test(test_dots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
