@@ -85,29 +85,30 @@ INLINE vdouble splat_double(double s)
     return s - (vdouble){0};
 }
 
-/* From and to any address. */
+/* From and to any address. Not memcpy: _FORTIFY_SOURCE makes that a call where the compiler cannot
+ * tell how large an array is, in the innermost loops. */
 INLINE vreal load(const real *from)
 {
     vreal v;
-    memcpy(&v, from, sizeof v);
+    __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
 
 INLINE void store(real *to, vreal v)
 {
-    memcpy(to, &v, sizeof v);
+    __builtin_memcpy(to, &v, sizeof v);
 }
 
 INLINE vdouble load_double(const double *from)
 {
     vdouble v;
-    memcpy(&v, from, sizeof v);
+    __builtin_memcpy(&v, from, sizeof v);
     return v;
 }
 
 INLINE void store_double(double *to, vdouble v)
 {
-    memcpy(to, &v, sizeof v);
+    __builtin_memcpy(to, &v, sizeof v);
 }
 
 /* Intrinsics. A vector wider than the machine's registers is taken in pieces: so the code for 64
