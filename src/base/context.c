@@ -342,12 +342,32 @@ void mcr_deadline_set(mcr *ctx, double seconds)
     if (ctx->covered) /* that of the whole holds */
         return;
     ctx->deadline = seconds > 0 ? mcr_now() + seconds : 0;
+    ctx->whole_since = 0;
     ctx->user_stopped = false;
+}
+
+void mcr_deadline_set_whole(mcr *ctx, double seconds)
+{
+    mcr_deadline_set(ctx, seconds);
+    if (!ctx->covered && seconds > 0)
+        ctx->whole_since = mcr_now();
+}
+
+/* Whether the rest of such work will take far too long. What is seen of it first may be slow. */
+static bool is_hopeless(const mcr *ctx, double fraction, double now)
+{
+    double spent = now - ctx->whole_since, allowed = ctx->deadline - ctx->whole_since;
+    return ctx->whole_since > 0 && fraction > 0 && spent > 0.01 && spent > 2 * fraction * allowed;
+}
+
+bool mcr_deadline_passed(const mcr *ctx, double now)
+{
+    return ctx->deadline > 0 && !ctx->user_stopped && now > ctx->deadline;
 }
 
 bool mcr_deadline_over(const mcr *ctx)
 {
-    return ctx->deadline > 0 && !ctx->user_stopped && mcr_now() > ctx->deadline;
+    return ctx->deadline > 0 && mcr_deadline_passed(ctx, mcr_now());
 }
 
 void mcr_cancel(mcr *ctx, int wanted)
@@ -365,7 +385,9 @@ mcr_status mcr_progress_last(mcr *ctx, mcr_progress *out)
 
 bool mcr_report(mcr *ctx, const mcr_progress *now)
 {
-    bool late = ctx->deadline > 0 && mcr_now() > ctx->deadline;
+    double time = ctx->deadline > 0 ? mcr_now() : 0;
+    bool late = ctx->deadline > 0 &&
+                (time > ctx->deadline || is_hopeless(ctx, now->fraction, time));
     int stop = __atomic_load_n(&ctx->cancelled, __ATOMIC_ACQUIRE);
     pthread_mutex_lock(&ctx->callback_lock);
     mcr_progress sized = ctx->covered ? ctx->cover : *now;

@@ -32,6 +32,7 @@ struct mcr {
     bool data_limit_given; /* by the user */
     int predicting;        /* above 0: between mcr_predicting(ctx, true) and (ctx, false) */
     double deadline;       /* by mcr_now: then reports ask to stop; 0: none */
+    double whole_since;    /* by mcr_now: work that began then is of use only as a whole; 0: none */
     bool user_stopped;     /* the user's callback has asked to stop since the deadline was set */
     struct {               /* the file that is being read; depth 0: none */
         int depth;
@@ -83,8 +84,12 @@ bool mcr_report(mcr *ctx, const mcr_progress *now);
 /* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search,
  * whose trainings have limits of their own. */
 void mcr_deadline_set(mcr *ctx, double seconds);
-/* Whether that is why they did. */
+/* The same for work of which a part is of no use: reports ask to stop as soon as the share that is
+ * done says that the whole will take much longer. */
+void mcr_deadline_set_whole(mcr *ctx, double seconds);
+/* Whether that is why they did; the same at a time of mcr_now() that is known. */
 bool mcr_deadline_over(const mcr *ctx);
+bool mcr_deadline_passed(const mcr *ctx, double now);
 /* From here to mcr_uncover everything that reports shows `now` instead, which the same caller may
  * set again. False: somebody covers already, whose report stays. */
 bool mcr_cover(mcr *ctx, const mcr_progress *now);

@@ -348,6 +348,8 @@ static mcr_status reported_item(void *arg, int64_t item, int worker)
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
     int_least64_t last = atomic_load(&l->tick);
+    if (mcr_deadline_passed(l->ctx, now)) /* also in loops that are too short to report */
+        return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
     if (tick > last && atomic_compare_exchange_strong(&l->tick, &last, tick)) {
         mcr_progress at = {
             .size = sizeof at,

@@ -151,7 +151,9 @@ mcr_status mcr_gram_bound_batch(const mcr_vectors_batch **out, mcr_gram_bound *g
 static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 {
     mcr_gram_bound *g = (mcr_gram_bound *)gram;
-    mcr_status s = g->prepared[!precise] ? MCR_OK : prepare(gram, precise);
+    mcr_status s = g->prepared[!precise] ? MCR_OK
+                   : precise             ? prepare_lists(gram)
+                                         : prepare(gram, precise);
     return s ? s : mcr_binding_error(g->binding, precise, to);
 }
 
@@ -256,7 +258,7 @@ static mcr_status block_strips(const block_job *whole)
 static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t ld, bool precise)
 {
     mcr_gram_bound *g = (mcr_gram_bound *)gram;
-    mcr_status s = prepare(gram, precise);
+    mcr_status s = precise && z.index ? prepare_lists(gram) : prepare(gram, precise);
     if (s)
         return s;
     /* Columns that are listed one by one are packed for each tile: tall tiles then. */

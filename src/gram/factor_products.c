@@ -18,6 +18,7 @@ enum {
     WEIGH_ROWS = 1024,  /* at least, of a part of D' h D */
     PART_NUMBERS = 4 << 20,  /* numbers of all parts together */
     BLOCK_NUMBERS = 2 << 20, /* numbers of a dense block */
+    LOOK_WORK = 1 << 30,     /* multiply-adds between two looks at the time limit */
     STRIPE = 128,            /* columns of D */
     NARROW = 16,             /* the same of a low rank */
     WIDE = 8,                /* columns of a sparse product at a time */
@@ -80,7 +81,10 @@ static double entries(const slice *d)
 
 static int64_t block_rows(const slice *d)
 {
-    int64_t rows = BLOCK_NUMBERS / (d->p > 0 ? d->p : 1);
+    int64_t p = d->p > 0 ? d->p : 1, rows = BLOCK_NUMBERS / p;
+    /* Making them is p multiply-adds for each number: no more than about 0.1 s between looks. */
+    if (d->g->of.block && rows > LOOK_WORK / p / p)
+        rows = LOOK_WORK / p / p;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/threads.h"
+#include "gram/bound.h"
 #include "gram/stored.h"
 #include "gram/type.h"
 
@@ -205,7 +206,7 @@ mcr_status mcr_gram_diagonal(mcr_gram *g, int side, double *k)
 
 mcr_status mcr_gram_rows_pass(mcr_gram *g, const mcr_gram_pass *pass)
 {
-    bool lists = pass->precise && pass->z.index;
+    bool lists = pass->precise && (pass->z.index || (pass->once && mcr_gram_as_bound(g)));
     mcr_status s = lists ? mcr_gram_prepare_lists(g) : mcr_gram_prepare(g, pass->precise);
     if (s || pass->x.count == 0)
         return s;

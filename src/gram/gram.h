@@ -60,6 +60,7 @@ typedef struct mcr_gram_pass {
      * listed. */
     mcr_rows z;
     bool precise; /* rows are double, else float */
+    bool once;    /* few such passes are to come: columns in double are packed for each of them */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL:
      * nowhere. */
     void *const *row;

@@ -33,6 +33,8 @@ static mcr_status column_band(void *arg, int64_t item, int worker)
     const column_job *j = arg;
     int64_t end = (item + 1) * BAND < j->n ? (item + 1) * BAND : j->n;
     const double *p = j->l + j->pivot * j->most, *row = j->row;
+    if (mcr_deadline_over(j->ctx)) /* the first column touches all of the memory */
+        return mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
     for (int64_t i = item * BAND; i < end; i++) {
         double *l = j->l + i * j->most, sum = row[i];
         for (int64_t c = 0; c < j->column; c++)

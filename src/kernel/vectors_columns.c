@@ -80,7 +80,12 @@ typedef struct pack_job {
     mcr_tile_source source;
     int64_t offset, panels;
     void *norms;
+    double began;
 } pack_job;
+
+/* Packing that takes longer than this ends at the time limit. What takes less may belong to the
+ * certificate of a model that is there. */
+#define LOOK_SECONDS 0.2
 
 static mcr_status pack_panels(void *arg, int64_t item, int worker)
 {
@@ -89,6 +94,9 @@ static mcr_status pack_panels(void *arg, int64_t item, int worker)
     const mcr_tile_kit *kit = job->kit;
     int64_t n = job->v->side[1].field.count, dims = job->v->cols;
     int64_t end = (item + 1) * PANELS_A_TASK;
+    double now = mcr_now();
+    if (now - job->began > LOOK_SECONDS && mcr_deadline_passed(job->v->ctx, now))
+        return mcr_fail(job->v->ctx, MCR_STOPPED, "interrupted");
     for (int64_t p = item * PANELS_A_TASK; p < end && p < job->panels; p++) {
         int64_t first = p * kit->width, left = n - first;
         size_t at = (size_t)first * (size_t)kit->bytes;
@@ -127,6 +135,7 @@ static mcr_status pack_full(pack_job *job)
         if (!job->norms)
             return MCR_NO_MEMORY;
     }
+    job->began = mcr_now();
     return mcr_parallel(v->ctx, mcr_parts(job->panels, PANELS_A_TASK), pack_panels, job);
 }
 

@@ -292,7 +292,7 @@ static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, dou
                            double *error)
 {
     enum { SIDE = 256 };
-    int64_t n = mcr_gram_rows(gram);
+    int64_t n = mcr_gram_rows(gram), listed[SIDE];
     double *k = mcr_alloc(ctx, SIDE, SIDE * sizeof *k);
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
     mcr_error r = {0, 0};
@@ -302,8 +302,10 @@ static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, dou
     *worst = 0;
     for (int64_t first = 0; first < n && !s; first += SIDE) {
         int64_t count = n - first < SIDE ? n - first : SIDE;
-        mcr_rows rows = {NULL, first, count};
-        s = mcr_gram_block(gram, rows, rows, k, SIDE);
+        for (int64_t i = 0; i < count; i++)
+            listed[i] = first + i; /* columns that are listed are packed for the block alone */
+        s = mcr_gram_block(gram, (mcr_rows){NULL, first, count}, (mcr_rows){listed, 0, count}, k,
+                           SIDE);
         for (int64_t i = 0; i < count && !s; i++)
             for (int64_t j = 0; j < count; j++) {
                 double lengths = diagonal[first + i] + diagonal[first + j];

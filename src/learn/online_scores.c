@@ -15,6 +15,8 @@
 /* Objects of a block; rows of a pass; from how many on all of K is made again and again, if that is
  * quickly done. */
 enum { BLOCK = 512, LEAST_BLOCK = 16, ROWS = 1024 };
+/* Up to so many passes in double at the end are faster without columns packed for all of them. */
+enum { FEW_PASSES = 8 };
 #define BLOCK_BYTES ((double)(32 << 20))
 /* Kernel values between two looks at the time limit: about 0.1 s. Passes over few rows are slow. */
 enum { LOOK_VALUES = 1 << 23, LOOK_BLOCK = 128 };
@@ -140,6 +142,7 @@ static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, 
 {
     mcr_status st = mcr_reserve(s->ctx, &s->lane, &s->lane_capacity, lanes * ROWS, sizeof *s->lane);
     double began = mcr_now();
+    bool once = precise && !s->precise && count <= FEW_PASSES * ROWS;
     for (int64_t first = 0; first < count && !st; first += ROWS) {
         int64_t rows = count - first < ROWS ? count - first : ROWS;
         for (int64_t r = 0; r < rows; r++)
@@ -147,6 +150,7 @@ static mcr_status add_rows(mcr_scores *s, const int64_t *object, int64_t count, 
                 s->lane[o * ROWS + r] = coef[object[first + r] * lanes + o];
         st = mcr_gram_rows_pass(s->form.gram, &(mcr_gram_pass){.x = {object + first, 0, rows},
                                                                .precise = precise,
+                                                               .once = once,
                                                                .coef = s->lane,
                                                                .coef_ld = ROWS,
                                                                .f = f,

@@ -97,17 +97,31 @@ void mcr_put_reals(mcr_text *t, const double *v, int64_t count)
     mcr_put_real_run(t, v, count);
 }
 
+int64_t mcr_section_begin(mcr_text *file, const char tag[4])
+{
+    int64_t start = file->length;
+    mcr_text_add(file, tag, 4);
+    mcr_put_i64(file, 0); /* the length, which is known at the end */
+    return start;
+}
+
+void mcr_section_end(mcr_text *file, int64_t start)
+{
+    if (file->status)
+        return;
+    int64_t length = file->length - start - SECTION_HEADER;
+    store((unsigned char *)file->bytes + start + 4, (uint64_t)length, 8);
+    mcr_put_u32(file, mcr_checksum(file->bytes + start, (size_t)(file->length - start)));
+}
+
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
 {
-    int64_t start = file->length, length = payload ? payload->length : 0;
-    mcr_text_add(file, tag, 4);
-    mcr_put_i64(file, length);
-    if (length)
-        mcr_text_add(file, payload->bytes, (size_t)length);
+    int64_t start = mcr_section_begin(file, tag);
+    if (payload && payload->length)
+        mcr_text_add(file, payload->bytes, (size_t)payload->length);
     if (payload && payload->status && !file->status)
         file->status = payload->status;
-    if (!file->status)
-        mcr_put_u32(file, mcr_checksum(file->bytes + start, (size_t)(file->length - start)));
+    mcr_section_end(file, start);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/

@@ -32,6 +32,10 @@ void mcr_put_i32_run(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_real_run(mcr_text *t, const double *v, int64_t count);
 /* Appends a whole section to `file`. */
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload);
+/* The same for a large one, whose payload is put into the file between the two; start: what begin
+ * returned. */
+int64_t mcr_section_begin(mcr_text *file, const char tag[4]);
+void mcr_section_end(mcr_text *file, int64_t start);
 
 /* Reading from bytes in memory. After a fault all further reads give zeros; test `bad` at the
  * end. */

@@ -462,7 +462,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
                                 bool unscored)
 {
     mcr *ctx = in->ctx;
-    double limit = mcr_time_limit(options);
+    double limit = mcr_time_limit(options), began = mcr_now();
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
     if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
@@ -472,7 +472,9 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);
-    mcr_deadline_set(ctx, limit > 0 ? SCORE_SECONDS : 0); /* the score is worth a little more */
+    /* The score is worth a little more. */
+    double left = began + limit + SCORE_SECONDS - mcr_now();
+    mcr_deadline_set_whole(ctx, limit > 0 ? fmax(left, 1e-6) : 0);
     if (!s)
         s = assemble(m, in->data, in->first, unscored);
     mcr_deadline_set(ctx, 0);

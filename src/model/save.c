@@ -176,11 +176,14 @@ static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
     mcr_status s = choose_fields(&wanted, m);
     if (!s && mcr_put_columns(part, m->basis, wanted))
         mcr_put_section(file, "COLS", part);
+    if (!s && part->status)
+        s = part->status;
     part->length = 0;
     if (!s) {
-        mcr_put_objects(part, m->basis, wanted);
-        mcr_put_section(file, "OBJS", part);
-        s = part->status;
+        int64_t start = mcr_section_begin(file, "OBJS");
+        mcr_put_objects(file, m->basis, wanted);
+        mcr_section_end(file, start);
+        s = file->status;
     }
     mcr_free(m->ctx, wanted);
     return s;

@@ -7,7 +7,7 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "select/metrics.h"
 
@@ -200,10 +200,42 @@ typedef struct ranked {
     double score, positive, negative; /* the weight is one of the two */
 } ranked;
 
-static int higher_first(const void *a, const void *b)
+/* A number whose order is the reverse of that of the scores. */
+static uint64_t key_of(double score)
 {
-    double x = ((const ranked *)a)->score, y = ((const ranked *)b)->score;
-    return (x < y) - (x > y);
+    uint64_t bits, sign = (uint64_t)1 << 63;
+    score += 0.0; /* -0 is 0 */
+    memcpy(&bits, &score, sizeof bits);
+    return bits & sign ? bits : ~(bits | sign);
+}
+
+/* Higher scores first, equal ones as they stand: by digits of their keys, the last one first.
+ * other: space for as many. */
+static void sort_falling(ranked *r, ranked *other, int64_t n)
+{
+    enum { BITS = 8, DIGITS = 1 << BITS, PASSES = 64 / BITS };
+    ranked *from = r, *to = other;
+    int64_t count[PASSES][DIGITS] = {{0}};
+    for (int64_t i = 0; i < n; i++)
+        for (int p = 0; p < PASSES; p++)
+            count[p][key_of(r[i].score) >> (p * BITS) & (DIGITS - 1)]++;
+    for (int p = 0; p < PASSES && n > 0; p++) {
+        int64_t at = 0, *place = count[p];
+        if (place[key_of(r[0].score) >> (p * BITS) & (DIGITS - 1)] == n)
+            continue; /* all have the same digit */
+        for (int d = 0; d < DIGITS; d++) {
+            int64_t here = place[d];
+            place[d] = at;
+            at += here;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[place[key_of(from[i].score) >> (p * BITS) & (DIGITS - 1)]++] = from[i];
+        ranked *kept = from;
+        from = to;
+        to = kept;
+    }
+    if (from != r)
+        memcpy(r, from, sizeof *r * (size_t)n);
 }
 
 /* What speaks for class k in object i. */
@@ -216,7 +248,8 @@ static double support_of(const mcr_evaluated *w, int64_t i, int64_t k)
     return w->outputs == 1 ? (k ? 1 : -1) * w->score[i] : w->score[i * w->outputs + k];
 }
 
-/* Objects by how much speaks for class k, or for being outside. False: a score is no number. */
+/* Objects by how much speaks for class k, or for being outside. False: a score is no number. r has
+ * space for twice as many. */
 static bool rank(ranked *r, const mcr_evaluated *w, int64_t k)
 {
     bool numbers = true;
@@ -226,7 +259,7 @@ static bool rank(ranked *r, const mcr_evaluated *w, int64_t k)
         r[i] = (ranked){support_of(w, i, k), positive ? weight : 0, positive ? 0 : weight};
         numbers &= !isnan(r[i].score);
     }
-    qsort(r, (size_t)w->n, sizeof *r, higher_first);
+    sort_falling(r, r + w->n, w->n);
     return numbers;
 }
 
@@ -294,7 +327,7 @@ static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
                         "roc_auc and average_precision of detection need decision values");
     if (!w->score && !w->proba)
         return no_scores(ctx, w);
-    ranked *r = mcr_alloc(ctx, (size_t)w->n, sizeof *r);
+    ranked *r = mcr_alloc(ctx, (size_t)w->n, 2 * sizeof *r);
     if (!r)
         return MCR_NO_MEMORY;
     for (int64_t k = 0; k < (one ? 1 : w->classes); k++) {

@@ -322,10 +322,14 @@ double mcr_smo_closing_time(const mcr_smo *s)
 /* A limit or the user; MCR_STOP_OPTIMAL: none. */
 static mcr_stop look_at_limits(mcr_smo *s, double violation)
 {
-    double now = mcr_now();
+    double now = mcr_now(), round = s->looked > 0 ? now - s->looked : 0;
+    s->looked = now;
     if (s->p->most_steps && s->result->steps >= s->p->most_steps)
         return MCR_STOP_STEPS;
-    if (s->p->seconds > 0 && now - s->began + mcr_smo_closing_time(s) > s->p->seconds)
+    /* The next round will take about as long as the one before, and half of its members are new. */
+    double more = s->whole ? 0 : CLOSING * s->pace * 0.5 * (double)s->slots * (double)s->n;
+    if (s->p->seconds > 0 &&
+        now - s->began + round + mcr_smo_closing_time(s) + more > s->p->seconds)
         return MCR_STOP_TIME;
     if (s->interrupted)
         return MCR_STOP_INTERRUPTED;

@@ -32,6 +32,7 @@ mcr_status mcr_smo_count_error(mcr_smo *s, mcr_gram *gram)
 typedef struct check {
     int64_t support, zeros; /* coefficients that are not 0, that are */
     int64_t above;          /* 0 */
+    int64_t sure;           /* of list_doubtful */
     int64_t *object;        /* those above 0 first, then those below, then those at 0 */
     double *coef;           /* of all of these, and the absolute values of the first two kinds */
     double *f;              /* sums of two outputs */
@@ -90,11 +91,12 @@ static limits find_limits(const mcr_smo *s)
 }
 
 /* Brings the objects at 0 whose gradient errs and could matter to the front; returns how many there
- * are. */
+ * are. c->sure: how many of them matter however small the error is. */
 static int64_t list_doubtful(const mcr_smo *s, check *c)
 {
     int64_t count = 0, *zero = c->object + c->support;
     limits of = find_limits(s);
+    c->sure = 0;
     for (int64_t i = 0; i < c->zeros; i++) {
         int64_t v = zero[i];
         if (s->error[v] == 0)
@@ -103,6 +105,7 @@ static int64_t list_doubtful(const mcr_smo *s, check *c)
         double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
         if (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t])
             continue;
+        c->sure += up < of.up[t] || down > of.down[t];
         zero[i] = zero[count];
         zero[count++] = v;
     }
@@ -247,7 +250,7 @@ static mcr_status check_running(mcr_smo *s, check *c)
     }
     if (!st && isfinite(s->rough.absolute)) {
         count = list_doubtful(s, c);
-        if (DOUBLE_COST * (double)count > (double)c->zeros) {
+        if (DOUBLE_COST * (double)(count - c->sure) > (double)c->zeros) {
             st = compute_zeros(s, c, count, false);
             count = st ? 0 : list_doubtful(s, c);
         }

@@ -110,6 +110,7 @@ typedef struct mcr_smo {
     double began, reported;
     bool interrupted; /* by the user */
     double pace;      /* seconds of a kernel value in a row; 0: not known */
+    double looked;    /* when the limits were looked at last; 0: never */
     mcr_smo_trend trend;
     int tries;                /* rounds to the end, and verified */
     bool tried;               /* the other method */

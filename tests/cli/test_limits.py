@@ -83,6 +83,17 @@ def test_training_ends_at_any_look():
     assert runs > 200 and kept > 50, (runs, kept)
 
 
+def test_nothing_long_follows():
+    """After the limit few looks follow: the score of the training objects is not computed to its end, though
+    each of its loops is too short to report progress."""
+    table("c.csv", 3000, 6, width=8)
+    call = ["fit", "svm", "c.csv", "-k", "rbf(gamma=0.5)", "--time-limit", "1000", "--quiet", "-o", "m.mercer"]
+    _, looks, _ = run("jump:0", *call, status=(0,))
+    for back in (40, 36, 32, 28):
+        _, all_looks, _ = run("jump:%d" % (looks - back), *call, status=(0,))
+        assert all_looks - (looks - back) < 40, (looks, back, all_looks)
+
+
 def test_no_problem_begun():
     """Several classes, and the limit is over before the first pair has a gradient: no model."""
     table("c.csv", 300, 4)
