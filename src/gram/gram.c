@@ -126,6 +126,18 @@ mcr_status mcr_gram_fill_weighted(mcr_gram *g, mcr_system *to, mcr_rows x, const
     return s;
 }
 
+mcr_status mcr_gram_fill_near(mcr_gram *g, mcr_system *to, mcr_rows x, const double *h, double off)
+{
+    if (!g->type->weighted_near)
+        return mcr_gram_fill_weighted(g, to, x, h);
+    mcr_status s = g->type->weighted_near(g, x, h, off, to->a, to->ld);
+    if (!s && g->spread)
+        s = total_square(g, to->a, to->ld);
+    if (!s)
+        mcr_system_filled(to);
+    return s;
+}
+
 mcr_status mcr_gram_squares(mcr_gram *g, mcr_rows x, double *square)
 {
     return g->type->squares(g, x, square);

@@ -108,6 +108,9 @@ mcr_status mcr_gram_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t
 mcr_status mcr_gram_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
 /* The same into a system. */
 mcr_status mcr_gram_fill_weighted(mcr_gram *gram, mcr_system *to, mcr_rows x, const double *h);
+/* The same, where it may be off by about `off` in norm, for a step or a preconditioner. */
+mcr_status mcr_gram_fill_near(mcr_gram *gram, mcr_system *to, mcr_rows x, const double *h,
+                              double off);
 /* Squared lengths of the rows. */
 mcr_status mcr_gram_squares(mcr_gram *gram, mcr_rows x, double *square);
 /* Rows with more than such a share of entries are multiplied as dense ones. */

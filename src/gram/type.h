@@ -52,6 +52,9 @@ typedef struct mcr_gram_type {
     mcr_status (*expand)(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
     mcr_status (*project)(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
     mcr_status (*weighted)(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+    /* NULL: there is no quicker way. */
+    mcr_status (*weighted_near)(mcr_gram *gram, mcr_rows x, const double *h, double off, double *m,
+                                int64_t ldm);
     mcr_status (*squares)(mcr_gram *gram, mcr_rows x, double *square);
 } mcr_gram_type;
 

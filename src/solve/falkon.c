@@ -23,6 +23,7 @@
 #include "solve/conjugate.h"
 
 enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
+#define NEAR 10       /* of mu: how far the preconditioner may be off, by a careful estimate */
 
 typedef struct state {
     mcr *ctx;
@@ -41,11 +42,16 @@ typedef struct state {
     size_t taken;
     double *h, *sf, *sg; /* of the sample: weights; samples x columns */
     mcr_system m;        /* the preconditioner */
+    bool quick;          /* the preconditioner takes the sample's kernel values, not features */
     bool rough;          /* passes of conjugate gradients take floats */
+    bool plain;          /* and so may gradients that are large against the error */
+    bool blunt;          /* the last one did */
     double began;
     mcr_falkon_result *r;
     int64_t steps, in_vain; /* of the last step: of conjugate gradients; without much gain */
+    double fall;            /* of the gradient's norm in it */
     bool renewed;           /* the preconditioner is that of f = D renewal */
+    bool renewed_blunt;     /* by floats */
     double *renewal;        /* size; NULL: no checkpoint is kept */
     char part[MCR_PART_NAME], steps_part[MCR_PART_NAME];
 } state;
@@ -83,13 +89,43 @@ static mcr_status is_over(state *t, bool *yes)
 
 /* ---- the sample -------------------------------------------------------------------------------*/
 
+/* The curvature of a row's loss at f, as one number for all columns; unit: 2 columns. */
+static double curvature(const state *t, int64_t row, const double *f, double *unit)
+{
+    int64_t k = t->columns;
+    double sum = 0, *hv = unit + k;
+    for (int64_t c = 0; c < k; c++) {
+        memset(unit, 0, sizeof *unit * (size_t)k);
+        unit[c] = 1;
+        t->p->curve(t->p->self, row, 1, f, unit, hv);
+        sum += fmax(hv[c], 0) / (double)k;
+    }
+    return sum;
+}
+
+/* Whether the Hessian of all rows at f = 0, from kernel values, is near enough. */
+static mcr_status choose_way(state *t)
+{
+    enum { PROBES = 256 };
+    double sum[2] = {0, 0}, *f = mcr_alloc_zero(t->ctx, 3 * (size_t)t->columns, sizeof *f);
+    mcr_status s = f ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < PROBES && t->n && !s; i++, sum[1]++)
+        sum[0] += curvature(t, i * t->n / PROBES, f, f + t->columns);
+    mcr_free(t->ctx, f);
+    if (!s)
+        s = mcr_gram_total(t->gram, sum, 2);
+    t->quick = !s && sum[1] > 0 &&
+               mcr_gram_near_error(t->gram, sum[0] / sum[1] * (double)t->all) <= NEAR * t->p->mu;
+    return s;
+}
+
 /* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
- * multiply-adds per row, and a kernel value some beside its own work. */
+ * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work. */
 static int64_t choose_size(const state *t)
 {
     enum { LEAST = 2, MOST = 200, VALUE = 16 };
     double p = (double)t->width, pass = (double)t->all * (mcr_gram_work(t->gram) + VALUE * p);
-    double rows = fmin(fmax(2 * pass / (3 * p * p), LEAST * p), MOST * p);
+    double rows = fmin(fmax(2 * pass / ((t->quick ? 1 : 3) * p * p), LEAST * p), MOST * p);
     return rows < (double)t->all ? (int64_t)rows : t->all;
 }
 
@@ -138,7 +174,7 @@ static mcr_status open_sample(state *t)
     mcr_rows rows = {t->row, 0, t->samples};
     count = (size_t)t->samples;
     size_t bytes = count * (size_t)t->width * sizeof(double);
-    if (bytes > mcr_budget_left(t->ctx) / 4)
+    if (t->quick || bytes > mcr_budget_left(t->ctx) / 4)
         return mcr_gram_select_both(&t->sample, t->gram, rows);
     mcr_status s = mcr_budget_take(t->ctx, bytes, t->p->phase);
     if (s)
@@ -169,21 +205,16 @@ static mcr_status sample_loss(state *t, const double *f, double *loss)
     return mcr_gram_total(t->gram, loss, 1);
 }
 
-/* m = mu + the sample's Hessian at f (samples x columns), one for all columns. */
-static mcr_status factorise(state *t, const double *f)
+/* m = mu + the sample's Hessian at f (samples x columns), one for all columns; step: by one of so
+ * many rows. */
+static mcr_status factorise(state *t, const double *f, int64_t step)
 {
-    int64_t k = t->columns;
-    double *unit = t->sg, *hv = t->sg + k;
-    for (int64_t i = 0; i < t->samples; i++) {
-        t->h[i] = 0;
-        for (int64_t c = 0; c < k; c++) {
-            memset(unit, 0, sizeof *unit * (size_t)k);
-            unit[c] = 1;
-            t->p->curve(t->p->self, t->row[i], 1, f + i * k, unit, hv);
-            t->h[i] += t->share[i] * fmax(hv[c], 0) / (double)k;
-        }
-    }
-    mcr_status s = mcr_gram_fill_weighted(t->sample, &t->m, mcr_gram_all(t->sample), t->h);
+    for (int64_t i = 0; i < t->samples; i++)
+        t->h[i] = i % step ? 0
+                           : (double)step * t->share[i] *
+                                 curvature(t, t->row[i], f + i * t->columns, t->sg);
+    mcr_status s = mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h,
+                                      NEAR * t->p->mu);
     return s ? s : mcr_system_factor(&t->m, t->p->mu, NULL, NULL);
 }
 
@@ -217,10 +248,63 @@ static mcr_status sample_length(state *t, double objective, double slope, const 
     return s;
 }
 
+static double bend_sample(const void *self, int64_t first, int64_t count, const double *y,
+                          double *a)
+{
+    const state *t = self;
+    int64_t k = t->columns;
+    for (int64_t i = first; i < first + count; i++) {
+        double *to = a + (i - first) * k;
+        t->p->curve(t->p->self, t->row[i], 1, t->sf + i * k, y + (i - first) * k, to);
+        for (int64_t c = 0; c < k; c++)
+            to[c] *= t->share[i];
+    }
+    return 0;
+}
+
+/* hv = the sample's Hessian times v */
+static mcr_status apply_sample(void *self, const double *v, double *hv)
+{
+    state *t = self;
+    mcr_round pass = {.x = mcr_gram_all(t->sample),
+                      .precise = !t->rough,
+                      .outputs = t->columns,
+                      .c = v,
+                      .work = bend_sample,
+                      .self = t,
+                      .u = hv};
+    mcr_status s = mcr_gram_factor_round(t->sample, &pass);
+    for (int64_t k = 0; k < t->size && !s; k++)
+        hv[k] += t->p->mu * v[k];
+    return s;
+}
+
+/* A step of Newton's method on the sample, by the factor of its Hessian; where the sample is large,
+ * by that of a part of it at the start, which is the preconditioner of all steps. */
+static mcr_status step_sample(state *t, bool first)
+{
+    enum { MOST = 20, EVERY = 3 };
+    double norm;
+    int64_t steps = 0;
+    mcr_conjugate c = {.ctx = t->ctx,
+                       .size = t->size,
+                       .apply = apply_sample,
+                       .precondition = precondition,
+                       .self = t,
+                       .enough = 0.1,
+                       .relative = true,
+                       .most = MOST};
+    if (t->quick && !first)
+        return mcr_conjugate_solve(&c, t->g, t->step, &norm, &steps);
+    mcr_status s = factorise(t, t->sf, t->quick && !t->p->quadratic ? EVERY : 1);
+    return s ? s : precondition(t, t->g, t->step);
+}
+
 /* Newton's method on the sample's own problem: the start, and the preconditioner there. */
 static mcr_status solve_sample(state *t)
 {
     enum { MOST = 20 };
+    double enough = t->quick ? 1e-3 : 1e-4;
     size_t all = (size_t)(t->samples * t->columns);
     mcr_rows rows = mcr_gram_all(t->sample);
     double *df = mcr_alloc(t->ctx, 2 * all, sizeof *df);
@@ -237,9 +321,7 @@ static mcr_status solve_sample(state *t)
         for (int64_t k = 0; k < t->size && !s; k++)
             t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
         if (!s)
-            s = factorise(t, t->sf);
-        if (!s)
-            s = precondition(t, t->g, t->step);
+            s = step_sample(t, i == 0);
         double slope = s ? 0 : -dot(t->size, t->g, t->step);
         if (!s)
             s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
@@ -250,12 +332,12 @@ static mcr_status solve_sample(state *t)
         for (size_t k = 0; k < all && !s; k++)
             t->sf[k] += length * df[k];
         /* The sample's optimum is as far from that of all as a share of its own objective. */
-        done = t->p->quadratic || length == 0 || -slope <= 1e-4 * fabs(objective);
+        done = t->p->quadratic || length == 0 || -slope <= enough * fabs(objective);
         if (!s && !done)
             s = is_over(t, &done);
     }
     mcr_free(t->ctx, df);
-    return s;
+    return s || !t->quick || t->p->quadratic ? s : factorise(t, t->sf, 1);
 }
 
 /* ---- all rows ---------------------------------------------------------------------------------*/
@@ -267,12 +349,13 @@ static double add_loss(const void *self, int64_t first, int64_t count, const dou
 }
 
 /* f = D w, the gradient, and what they say of the optimum. */
-static mcr_status evaluate(state *t)
+static mcr_status measure(state *t, bool precise)
 {
     mcr_falkon_result *r = t->r;
     double mu = t->p->mu;
+    t->blunt = !precise;
     mcr_round pass = {.x = mcr_gram_all(t->gram),
-                      .precise = true,
+                      .precise = precise,
                       .outputs = t->columns,
                       .c = t->w,
                       .work = add_loss,
@@ -292,6 +375,59 @@ static mcr_status evaluate(state *t)
                      "%s: the numbers are too large: scale the data or the kernel, or take a "
                      "larger lambda",
                      t->p->phase);
+    return s;
+}
+
+static bool is_optimal(const state *t)
+{
+    return t->r->gap <= t->p->gap * fabs(t->r->objective);
+}
+
+/* Norm of the gradient that is small enough, by the objective where it is. */
+static double target(const state *t)
+{
+    return sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
+}
+
+/* About how far a gradient by floats is off, where slopes and curvatures of the losses are those of
+ * some rows at f. */
+static mcr_status float_error(state *t, double *off)
+{
+    enum { PROBES = 256 };
+    int64_t k = t->columns;
+    double slope, value, sum[3] = {0, 0, 0}, *g = mcr_alloc(t->ctx, (size_t)k, 3 * sizeof *g);
+    mcr_status s = g ? mcr_gram_float_error(t->gram, t->w, k, &slope, &value) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < PROBES && t->n && !s; i++, sum[2]++) {
+        int64_t row = i * t->n / PROBES;
+        const double *f = t->f + row * k;
+        (void)t->p->loss(t->p->self, row, 1, f, g);
+        sum[0] += dot(k, g, g);
+        double h = curvature(t, row, f, g + k);
+        sum[1] += h * h;
+    }
+    mcr_free(t->ctx, g);
+    if (!s)
+        s = mcr_gram_total(t->gram, sum, 3);
+    if (s)
+        return s;
+    double share = (double)t->all / fmax(sum[2], 1);
+    *off = slope * sqrt(share * sum[0]) + value * sqrt(share * sum[1]);
+    return MCR_OK;
+}
+
+/* By floats, where these are good enough for a gradient of about that norm; in the end always in
+ * double. */
+static mcr_status evaluate(state *t, double expected)
+{
+    double off = 0;
+    mcr_status s = t->plain ? float_error(t, &off) : MCR_OK;
+    bool blunt = t->plain && off <= 0.02 * expected;
+    if (!s)
+        s = measure(t, !blunt);
+    if (s || !blunt || !(is_optimal(t) || t->r->gradient < 5 * off))
+        return s;
+    s = measure(t, true);
+    t->plain = !s && is_optimal(t); /* else they have misled */
     return s;
 }
 
@@ -383,12 +519,11 @@ static mcr_status walk_steps(void *self, mcr_walk *w)
 /* Floats are good for a few steps, or for none where mu is small against their rounding. For a
  * checkpoint the state is kept within the steps of conjugate gradients if these are all that is
  * long and the loop is our own; else where such steps end, which is soon then. */
-static mcr_status find_step(state *t)
+static mcr_status find_step(state *t, double *norm)
 {
     enum { MOST = 500, MOST_ROUGH = 8, MOST_KEPT = 25 };
     int64_t most = mcr_resume_keeps(t->ctx) && mcr_team_of_rows(t->ctx) ? MOST_KEPT : MOST;
-    double target = sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
-    double share = t->rough ? 1e-2 : t->p->quadratic ? 0 : 0.05, norm;
+    double share = t->p->quadratic ? (t->rough ? 1e-2 : 0) : t->fall < 0.1 ? 0.01 : 0.05;
     mcr_conjugate c = {.ctx = t->ctx,
                        .size = t->size,
                        .apply = apply,
@@ -396,7 +531,7 @@ static mcr_status find_step(state *t)
                        .stepped = stepped,
                        .over = over,
                        .self = t,
-                       .enough = fmax(0.7 * target, share * t->r->gradient),
+                       .enough = fmax(0.7 * target(t), share * t->r->gradient),
                        .most = t->rough ? MOST_ROUGH : most,
                        .part = t->p->quadratic ? t->steps_part : NULL,
                        .walk = walk_steps};
@@ -408,7 +543,7 @@ static mcr_status find_step(state *t)
     if (t->df)
         memset(t->df, 0, sizeof *t->df * (size_t)(t->n * t->columns));
     t->steps = 0;
-    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, &norm, &t->steps);
+    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, norm, &t->steps);
     mcr_free(t->ctx, minus);
     return s;
 }
@@ -422,7 +557,8 @@ static mcr_status renew(state *t)
     if (t->renewal)
         memcpy(t->renewal, t->w, sizeof *t->w * (size_t)t->size);
     t->renewed = true;
-    return factorise(t, t->sf);
+    t->renewed_blunt = t->blunt;
+    return factorise(t, t->sf, 1);
 }
 
 /* A step that went up, by the rounding of floats, is taken back. */
@@ -431,28 +567,32 @@ static mcr_status take_back(state *t, double length)
     for (int64_t k = 0; k < t->size; k++)
         t->w[k] -= length * t->step[k];
     t->rough = false;
-    return evaluate(t);
+    return measure(t, true);
 }
 
 /* One step of Newton's method, and where it leads. */
 static mcr_status advance(state *t)
 {
     enum { SLOW = 8 };
-    double length = 1, objective = t->r->objective, gradient = t->r->gradient;
+    double length = 1, objective = t->r->objective, gradient = t->r->gradient, slope = 0, norm = 0;
     bool rough = t->rough;
     mcr_status s = !t->p->quadratic && t->steps > SLOW ? renew(t) : MCR_OK;
     if (!s)
-        s = find_step(t);
+        s = find_step(t, &norm);
     if (!s && !t->p->quadratic)
         s = find_length(t, &length);
+    slope = s ? 0 : dot(t->size, t->g, t->step);
     for (int64_t k = 0; k < t->size && !s; k++)
         t->w[k] += length * t->step[k];
     t->r->steps++;
     if (!s)
-        s = evaluate(t);
+        s = evaluate(t, fmax(norm, target(t)));
     if (!s && rough && t->r->objective > objective)
         return take_back(t, length);
-    t->rough = rough && t->r->gradient <= 0.2 * gradient; /* else they have given what they can */
+    /* Else they have given what they can. Away from the optimum a step gains what it promised. */
+    double promised = t->p->quadratic ? INFINITY : -slope * length * (1 - length / 2);
+    t->fall = t->r->gradient / gradient;
+    t->rough = rough && (t->fall <= 0.2 || objective - t->r->objective >= 0.25 * promised);
     return s;
 }
 
@@ -468,7 +608,11 @@ static mcr_status walk(void *self, mcr_walk *w)
     MCR_WALK(w, t->renewed);
     if (t->renewed)
         mcr_walk_bytes(w, t->renewal, sizeof *t->renewal * (size_t)t->size);
+    MCR_WALK(w, t->renewed_blunt);
     MCR_WALK(w, t->rough);
+    MCR_WALK(w, t->plain);
+    MCR_WALK(w, t->blunt);
+    MCR_WALK(w, t->fall);
     MCR_WALK(w, t->steps);
     MCR_WALK(w, t->in_vain);
     MCR_WALK(w, t->r->steps);
@@ -485,12 +629,39 @@ static mcr_status renew_again(state *t)
         return MCR_NO_MEMORY;
     memcpy(w, t->w, bytes);
     memcpy(t->w, t->renewal, bytes);
-    mcr_status s = evaluate(t);
+    bool blunt = t->blunt;
+    mcr_status s = measure(t, !t->renewed_blunt);
     if (!s)
         s = renew(t);
+    t->blunt = blunt;
     memcpy(t->w, w, bytes);
     mcr_free(t->ctx, w);
     return s;
+}
+
+/* Where the sample is small its solution goes too far: the best of some shorter ones. */
+static mcr_status shorten(state *t)
+{
+    enum { HALVES = 3 };
+    double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
+    double square = dot(t->size, t->w, t->w), least = t->r->objective, best = 1, sum, length = 1;
+    mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
+    memcpy(t->df, t->f, sizeof *t->f * (size_t)(t->n * t->columns));
+    for (int i = 0; i < HALVES && !s; i++) {
+        length /= 2;
+        s = loss_along(t, length - 1, buffer, &sum);
+        double now = sum + t->p->mu / 2 * length * length * square;
+        if (!s && now < least) {
+            least = now;
+            best = length;
+        }
+    }
+    mcr_free(t->ctx, buffer);
+    if (s || best == 1)
+        return s;
+    for (int64_t k = 0; k < t->size; k++)
+        t->w[k] *= best;
+    return evaluate(t, t->r->gradient);
 }
 
 /* Begins where an earlier run has ended, if there was one; else with the sample's solution. */
@@ -507,10 +678,10 @@ static mcr_status begin(state *t)
     if (!s && t->renewed)
         s = renew_again(t);
     if (!s)
-        s = evaluate(t);
+        s = found ? measure(t, !t->blunt) : evaluate(t, INFINITY);
     if (found)
         t->r->passes = passes;
-    return s;
+    return s || found || t->p->quadratic ? s : shorten(t);
 }
 
 static mcr_status iterate(state *t)
@@ -519,7 +690,7 @@ static mcr_status iterate(state *t)
     mcr_falkon_result *r = t->r;
     bool ended = false;
     mcr_status s = begin(t);
-    while (!s && !(r->gap <= t->p->gap * fabs(r->objective))) {
+    while (!s && !is_optimal(t)) {
         s = is_over(t, &ended);
         if (s || ended)
             break;
@@ -539,7 +710,7 @@ static mcr_status iterate(state *t)
         if (!s)
             s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
-    return s;
+    return s || !t->blunt ? s : measure(t, true);
 }
 
 static mcr_status open_state(state *t)
@@ -553,6 +724,8 @@ static mcr_status open_state(state *t)
                 !(t->dp = mcr_alloc(t->ctx, all, sizeof *t->dp))))
         return MCR_NO_MEMORY;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->width, t->p->phase);
+    if (!s)
+        s = choose_way(t);
     return s ? s : open_sample(t);
 }
 
@@ -583,9 +756,12 @@ mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, doub
                .w = w,
                .f = f,
                .rough = mcr_gram_landmarks(gram).count > 0, /* of others floats are no gain */
+               .plain = mcr_gram_landmarks(gram).count > 0,
+               .fall = 1,
                .began = mcr_now(),
                .r = r};
     mcr_status s = mcr_gram_is_spread(gram) ? mcr_team_place(t.ctx, t.n, &t.first, &t.all) : MCR_OK;
+    memset(f, 0, sizeof *f * (size_t)(t.n * t.columns));
     if (!s)
         s = open_state(&t);
     if (!s)
