@@ -184,6 +184,16 @@ mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
                           : MCR_OK;
 }
 
+mcr_status mcr_gram_sums_error(mcr_gram *g, double *share)
+{
+    mcr_error r;
+    double depth = g->type->depth ? g->type->depth(g) : (double)g->rows;
+    mcr_status s = mcr_gram_error(g, true, &r);
+    double sums = 0.5 * DBL_EPSILON * depth;
+    *share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) + sums / (1 - sums);
+    return s;
+}
+
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
                                   double *error)
 {
