@@ -31,6 +31,7 @@
 #include "base/threads.h"
 #include "linalg/system.h"
 #include "solve/linear.h"
+#include "solve/sampled.h"
 
 enum {
     SAMPLE = 2048,    /* objects to begin with, at least */
@@ -69,6 +70,7 @@ typedef struct state {
     double reach;                       /* length of a row, at most or nearly so */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
     mcr_system m;
+    mcr_sampled sampled; /* of many objects within the width; uses m */
     struct {             /* where it is, for a checkpoint */
         bool all;        /* objects, after the samples */
         uint64_t number; /* of the sample */
@@ -109,7 +111,8 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     if (!t->right || !t->found)
         return MCR_NO_MEMORY;
     t->near.count = -1;
-    return mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    return s ? s : mcr_sampled_open(&t->sampled, d, &t->m);
 }
 
 static void close_state(state *t)
@@ -119,6 +122,7 @@ static void close_state(state *t)
                       t->w,      t->sum, t->u,    t->edge,        t->right,  t->close};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
+    mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
 }
 
@@ -306,19 +310,27 @@ static void pick(state *t, double width, double *error)
         }
 }
 
-/* The factor of 1 + D' diag D of the list, and the row of the bias; *corner: its last element. */
-static mcr_status factorise(state *t, double *corner)
+/* Weights of the list, and the row of the bias; *corner: its last element. */
+static mcr_status weigh(state *t, mcr_rows part, double *corner)
 {
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
         t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
         *corner += t->weight[k];
     }
-    mcr_rows part = listed(t);
+    return mcr_gram_project(t->d, part, t->weight, 1, t->edge);
+}
+
+/* Solves with 1 + D' diag D of the list. */
+static mcr_status solve_listed(state *t, mcr_rows part, double sum, int64_t cols, double *x)
+{
+    if (mcr_sampled_suits(&t->sampled, part.count, sum))
+        return mcr_sampled_solve(&t->sampled, part, t->weight, cols, x);
+    t->sampled.count = 0; /* the system is another one's now */
     mcr_status s = mcr_gram_fill_near(t->d, &t->m, part, t->weight, 1e-3);
     if (!s)
-        s = mcr_gram_project(t->d, part, t->weight, 1, t->edge);
-    return s ? s : mcr_system_factor(&t->m, 1, NULL, NULL);
+        s = mcr_system_factor(&t->m, 1, NULL, NULL);
+    return s ? s : mcr_system_solve(&t->m, cols, x);
 }
 
 static void add_coefficients(state *t, int64_t first, int64_t end, double *found)
@@ -341,14 +353,15 @@ static mcr_status direct(state *t, double *gain)
 {
     int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
     double corner, sum[FOUND];
-    mcr_status s = factorise(t, &corner);
+    mcr_rows part = listed(t);
+    mcr_status s = weigh(t, part, &corner);
     for (int64_t k = 0; k < p && !s; k++) {
         t->right[k * cols] = t->sum[k] - t->w[k];
         if (cols == 2)
             t->right[k * 2 + 1] = t->edge[k];
     }
     if (!s)
-        s = mcr_system_solve(&t->m, cols, t->right);
+        s = solve_listed(t, part, corner, cols, t->right);
     if (s)
         return s;
     over_all(t, add_coefficients, sum);
@@ -543,7 +556,7 @@ static mcr_status walk(void *self, mcr_walk *w)
         return mcr_walk_refuse(w);
     if (t->near.count > 0)
         mcr_walk_bytes(w, t->close, sizeof *t->close * (size_t)t->near.count);
-    return w->status;
+    return w->status ? w->status : mcr_sampled_walk(&t->sampled, w);
 }
 
 /* Steps until the width is `last` and what there is to gain is small against the error that the
