@@ -289,10 +289,12 @@ static mcr_status advance(mcr_falkon *t)
         s = evaluate(t, fmax(norm, target(t)));
     if (!s && rough && t->r->objective > objective)
         return take_back(t, length);
-    /* Else they have given what they can. Away from the optimum a step gains what it promised. */
-    double promised = t->p->quadratic ? INFINITY : -slope * length * (1 - length / 2);
+    /* Else they have given what they can. Away from the optimum a step gains what it promised, if K
+     * of the landmarks is so well conditioned that floats are not to blame. */
+    double promised = -slope * length * (1 - length / 2);
+    bool gains = t->quick && length > 0 && objective - t->r->objective >= 0.25 * promised;
     t->fall = t->r->gradient / gradient;
-    t->rough = rough && (t->fall <= 0.2 || objective - t->r->objective >= 0.25 * promised);
+    t->rough = rough && (t->fall <= 0.2 || (gains && !t->p->quadratic));
     return s;
 }
 
