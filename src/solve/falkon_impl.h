@@ -60,7 +60,8 @@ mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes);
 
 /* The curvature of a row's loss at f, as one number for all columns; unit: 2 columns. */
 double mcr_falkon_curvature(const mcr_falkon *t, int64_t row, const double *f, double *unit);
-/* Some of all rows, whoever has them; *row: its number among the own ones, if it is one of these. */
+/* Some of all rows, whoever has them; *row: its number among the own ones, if it is one of
+ * these. */
 bool mcr_falkon_probe(const mcr_falkon *t, int64_t i, int64_t *row);
 mcr_status mcr_falkon_open_sample(mcr_falkon *t);
 /* m = mu + the sample's Hessian at f (samples x columns), one for all columns; step: by one of so
