@@ -343,6 +343,7 @@ static const mcr_gram_type bound_type = {
     .matrix = mcr_gram_bound_matrix,
     .multiply = mcr_gram_bound_multiply,
     .sums = mcr_gram_bound_sums,
+    .depth = mcr_gram_bound_depth,
     .is_slow = is_slow,
     .is_definite = is_definite,
 };

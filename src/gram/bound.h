@@ -39,6 +39,8 @@ mcr_status mcr_gram_bound_matrix(mcr_gram *gram, const mcr_gram_fill *fill);
 mcr_status mcr_gram_bound_rows(mcr_gram *gram, const mcr_gram_pass *pass);
 mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                double *f);
+/* Roundings that a term of these sums goes through at most, of all objects. */
+double mcr_gram_bound_depth(const mcr_gram *gram);
 mcr_status mcr_gram_bound_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 /* The tiles on and above the diagonal of a symmetric Gram (gram/half.h). */
 mcr_status mcr_gram_bound_tiles(mcr_gram *gram, double *tiles);

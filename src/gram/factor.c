@@ -192,5 +192,6 @@ static const mcr_gram_type factor_type = {
     .expand = mcr_factor_expand,
     .project = mcr_factor_project,
     .weighted = mcr_factor_weighted,
+    .weighted_near = mcr_factor_weighted_near,
     .squares = mcr_factor_squares,
 };

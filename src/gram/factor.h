@@ -40,6 +40,10 @@ typedef struct mcr_factor {
     /* Products with rows that are made, without making them: u = D^T a(D c) as in round.h, x by
      * numbers of the source. NULL: from the rows. */
     mcr_status (*round)(void *self, struct mcr_round *round);
+    /* D^T diag(h) D without making rows, x as before, if that is off by no more than about `off`;
+     * *done: it is so. NULL: from the rows. */
+    mcr_status (*weigh)(void *self, mcr_rows x, const double *h, double off, double *m, int64_t ldm,
+                        bool *done);
     double work; /* multiply-adds of such a product per row; 0: as many as entries */
     /* These are some of the rows; other processes have the others, and products with D^T are added
      * up over all of them. */
@@ -61,6 +65,15 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, struct mcr_map *map,
                                const struct mcr_data *data, size_t most);
 /* Its landmarks, by their numbers among all objects; none of other Grams. */
 mcr_rows mcr_gram_landmarks(const mcr_gram *gram);
+/* Whether a Gram, or that whose rows it has, is such a one. */
+bool mcr_gram_is_restricted(const mcr_gram *gram);
+/* About how far mcr_gram_fill_near is off with weights of such a sum; INFINITY: there is no quicker
+ * way. */
+double mcr_gram_near_error(const mcr_gram *gram, double sum);
+/* About what passes in float are off by, if errors of values are independent: D^T a by `slope` for
+ * each unit of |a|, and D w by `value` in a row. Of a restricted Gram. */
+mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
+                                double *value);
 /* Whether the floats are kept. */
 bool mcr_gram_restricted_keeps(const mcr_gram *gram);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */

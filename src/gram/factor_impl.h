@@ -30,6 +30,8 @@ mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_
 mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
 mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
 /* Where the factor has products without rows (factor_round.c). */
+mcr_status mcr_factor_weighted_near(mcr_gram *gram, mcr_rows x, const double *h, double off,
+                                    double *m, int64_t ldm);
 mcr_status mcr_factor_expand_round(const mcr_factor_gram *g, mcr_rows x, const double *v,
                                    int64_t cols, double *y);
 mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const double *a,

@@ -67,6 +67,23 @@ mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const 
             .x = x, .precise = true, .outputs = cols, .work = take_given, .self = &from, .u = u});
 }
 
+mcr_status mcr_factor_weighted_near(mcr_gram *gram, mcr_rows x, const double *h, double off,
+                                    double *m, int64_t ldm)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    bool done = false;
+    int64_t *list = NULL;
+    mcr_rows rows;
+    mcr_status s = MCR_OK;
+    if (g->of.weigh) {
+        s = source_rows(g, x, &rows, &list);
+        if (!s)
+            s = g->of.weigh(g->of.self, rows, h, off, m, ldm, &done);
+        mcr_free(gram->ctx, list);
+    }
+    return s || done ? s : mcr_factor_weighted(gram, x, h, m, ldm);
+}
+
 /* By two products. */
 static mcr_status run_products(mcr_gram *gram, mcr_round *r)
 {

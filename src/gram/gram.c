@@ -127,6 +127,18 @@ mcr_status mcr_gram_fill_weighted(mcr_gram *g, mcr_system *to, mcr_rows x, const
     return s;
 }
 
+mcr_status mcr_gram_fill_near(mcr_gram *g, mcr_system *to, mcr_rows x, const double *h, double off)
+{
+    if (!g->type->weighted_near)
+        return mcr_gram_fill_weighted(g, to, x, h);
+    mcr_status s = g->type->weighted_near(g, x, h, off, to->a, to->ld);
+    if (!s && g->spread)
+        s = total_square(g, to->a, to->ld);
+    if (!s)
+        mcr_system_filled(to);
+    return s;
+}
+
 mcr_status mcr_gram_squares(mcr_gram *g, mcr_rows x, double *square)
 {
     return g->type->squares(g, x, square);
@@ -171,6 +183,16 @@ mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
     return g->type->error ? g->type->error(g, precise, error)
            : g->of        ? mcr_gram_error(g->of, precise, error)
                           : MCR_OK;
+}
+
+mcr_status mcr_gram_sums_error(mcr_gram *g, double *share)
+{
+    mcr_error r;
+    double depth = g->type->depth ? g->type->depth(g) : (double)g->rows;
+    mcr_status s = mcr_gram_error(g, true, &r);
+    double sums = 0.5 * DBL_EPSILON * depth;
+    *share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) + sums / (1 - sums);
+    return s;
 }
 
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,

@@ -45,9 +45,12 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
 /* Where no such bound is known, so much is taken for it. */
 #define MCR_UNKNOWN_ERROR 1e-12
 /* Bounds on what rounding changes in K a of a symmetric Gram (a and error are rows x outputs).
- * share: that of mcr_gram_extended, or NAN where kernel values and sums are double. */
+ * share: that of mcr_gram_extended or mcr_gram_sums_error, or NAN where kernel values and sums are
+ * double, in any order. */
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
                                   double *error);
+/* The share for products by mcr_gram_sums with all objects, whose sums are made of few parts. */
+mcr_status mcr_gram_sums_error(mcr_gram *gram, double *share);
 /* K a of a symmetric Gram in extended precision (kernel.h); to->object is not used. */
 mcr_status mcr_gram_extended(mcr_gram *gram, mcr_extended *to);
 
@@ -109,6 +112,9 @@ mcr_status mcr_gram_project(mcr_gram *gram, mcr_rows x, const double *a, int64_t
 mcr_status mcr_gram_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
 /* The same into a system. */
 mcr_status mcr_gram_fill_weighted(mcr_gram *gram, mcr_system *to, mcr_rows x, const double *h);
+/* The same, where it may be off by about `off` in norm, for a step or a preconditioner. */
+mcr_status mcr_gram_fill_near(mcr_gram *gram, mcr_system *to, mcr_rows x, const double *h,
+                              double off);
 /* Squared lengths of the rows. */
 mcr_status mcr_gram_squares(mcr_gram *gram, mcr_rows x, double *square);
 /* Rows with more than such a share of entries are multiplied as dense ones. */

@@ -4,10 +4,13 @@
  * Nystroem's features are the rows of D. Making them takes m multiply-adds for each of n m numbers,
  * and keeping them as much memory as K_nm. Products need neither: D c = K_nm (T c) and D'a =
  * T'(K_nm'a) take one pass over kernel values, which are computed as they are wanted (Rudi,
- * Carratino and Rosasco, NIPS 2017).
+ * Carratino and Rosasco, NIPS 2017). D'hD = T'(K_nm'h K_nm)T saves making the features as well,
+ * where K_mm is so far from singular that T does not enlarge the rounding too much.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/team.h"
@@ -26,6 +29,8 @@ typedef struct restricted {
     float *kept;     /* the same in float, rows ld apart; NULL: not kept */
     int64_t ld;
     size_t taken;
+    double turn;   /* |T|^2, as the sum of its squares */
+    double length; /* of a landmark in feature space, squared: the largest */
 } restricted;
 
 static mcr_status make_rows(void *self, const int64_t *row, int64_t first, int64_t count,
@@ -109,6 +114,98 @@ static mcr_status through(void *self, mcr_round *r)
     return s;
 }
 
+/* ---- D'hD -------------------------------------------------------------------------------------*/
+
+/* Rows of K_nm. */
+static mcr_status make_values(void *self, const int64_t *row, int64_t first, int64_t count,
+                              double *to, int64_t ld)
+{
+    const restricted *t = self;
+    mcr_rows x = {row, row ? 0 : first, count}, all = {NULL, 0, t->map->landmarks};
+    if (t->cross)
+        return mcr_gram_block(t->cross, x, all, to, ld);
+    mcr_data *part = NULL;
+    mcr_gram *cross = NULL;
+    mcr_status s = mcr_data_load(&part, t->data, x);
+    if (!s)
+        s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+    if (!s)
+        s = mcr_gram_block(cross, (mcr_rows){NULL, 0, count}, all, to, ld);
+    mcr_gram_close(cross);
+    mcr_data_free(part);
+    return s;
+}
+
+/* About what rounding makes of T'(K_nm'h K_nm)T, for the sum of h: errors of the sums are of the
+ * size of their values, at random. */
+static double blur(const restricted *t, double sum)
+{
+    return DBL_EPSILON * sum * t->length * t->length * sqrt((double)t->map->landmarks) * t->turn;
+}
+
+/* k: landmarks x landmarks, then as many x features. */
+static mcr_status weigh_values(restricted *t, mcr_rows x, const double *h, double *k, double *m,
+                               int64_t ldm)
+{
+    int64_t rows = t->map->landmarks, p = t->map->count;
+    double *kt = k + rows * rows;
+    mcr_gram *values = NULL;
+    mcr_status s = mcr_gram_factor(
+        &values, t->ctx,
+        &(mcr_factor){.n = mcr_data_count(t->data), .p = rows, .block = make_values, .self = t});
+    if (!s)
+        s = mcr_factor_weighted(values, x, h, k, rows);
+    for (int64_t i = 0; i < rows && !s; i++)
+        for (int64_t j = 0; j < i; j++)
+            k[j * rows + i] = k[i * rows + j];
+    if (!s)
+        s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, p, rows, 1, k, rows, t->map->turn,
+                            p, 0, kt, p);
+    if (!s)
+        s = mcr_shared_gemm(t->ctx, MCR_TRANSPOSED, MCR_AS_IS, p, p, rows, 1, t->map->turn, p, kt,
+                            p, 0, m, ldm);
+    mcr_gram_close(values);
+    return s;
+}
+
+static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, double *m, int64_t ldm,
+                        bool *done)
+{
+    restricted *t = self;
+    double sum = 0;
+    for (int64_t i = 0; i < x.count; i++)
+        sum += h[i];
+    size_t bytes = (size_t)t->map->landmarks * (size_t)(t->map->landmarks + t->map->count) *
+                   sizeof(double);
+    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= mcr_budget_left(t->ctx);
+    mcr_status s = *done ? mcr_budget_take(t->ctx, bytes, "the landmarks' kernel values") : MCR_OK;
+    if (s || !*done)
+        return s;
+    double *k = mcr_alloc(t->ctx, bytes, 1);
+    s = k ? weigh_values(t, x, h, k, m, ldm) : MCR_NO_MEMORY;
+    mcr_free(t->ctx, k);
+    mcr_budget_give(t->ctx, bytes);
+    return s;
+}
+
+static mcr_status measure_map(restricted *t)
+{
+    const mcr_map *m = t->map;
+    mcr_gram *own = NULL;
+    double *diagonal = mcr_alloc(t->ctx, (size_t)m->landmarks, sizeof *diagonal);
+    mcr_status s = diagonal ? mcr_gram_open(&own, t->ctx, m->kernel, m->landmark, NULL)
+                            : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_diagonal(own, 0, diagonal);
+    for (int64_t i = 0; i < m->landmarks && !s; i++)
+        t->length = fmax(t->length, diagonal[i]);
+    for (int64_t i = 0; i < m->landmarks * m->count && !s; i++)
+        t->turn += m->turn[i] * m->turn[i];
+    mcr_gram_close(own);
+    mcr_free(t->ctx, diagonal);
+    return s;
+}
+
 static void release(mcr *ctx, void *source)
 {
     restricted *t = source;
@@ -159,12 +256,15 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
     double work = 0;
     mcr_status s = open_values(t, most, &work);
     if (!s)
+        s = measure_map(t);
+    if (!s)
         s = mcr_gram_factor(out, ctx,
                             &(mcr_factor){.n = mcr_data_count(data),
                                           .p = map->count,
                                           .block = make_rows,
                                           .self = t,
                                           .round = through,
+                                          .weigh = weigh,
                                           .spread = mcr_team_of_rows(ctx) != NULL,
                                           .work = (double)map->landmarks * work});
     if (s) {
@@ -177,16 +277,46 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
     return MCR_OK;
 }
 
+bool mcr_gram_is_restricted(const mcr_gram *gram)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    return g && g->of.round == through;
+}
+
 bool mcr_gram_restricted_keeps(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return g && g->of.round == through && ((const restricted *)g->of.self)->kept;
+    return mcr_gram_is_restricted(gram) && ((const restricted *)g->of.self)->kept;
+}
+
+double mcr_gram_near_error(const mcr_gram *gram, double sum)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    return mcr_gram_is_restricted(gram) ? blur(g->of.self, sum) : INFINITY;
+}
+
+mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
+                                double *value)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    const restricted *t = g->of.self;
+    int64_t size = t->map->landmarks * cols;
+    double *c = mcr_alloc(t->ctx, (size_t)size, sizeof *c), square = 0;
+    if (!c)
+        return MCR_NO_MEMORY;
+    mcr_map_coefficients(t->map, w, cols, c);
+    for (int64_t i = 0; i < size; i++)
+        square += c[i] * c[i];
+    mcr_free(t->ctx, c);
+    *slope = FLT_EPSILON * t->length * sqrt(t->turn);
+    *value = FLT_EPSILON * t->length * sqrt(square);
+    return MCR_OK;
 }
 
 mcr_rows mcr_gram_landmarks(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    if (!g || g->of.round != through || g->of.row)
+    if (!mcr_gram_is_restricted(gram) || g->of.row)
         return (mcr_rows){NULL, 0, 0};
     const mcr_map *m = ((const restricted *)g->of.self)->map;
     return (mcr_rows){m->object, 0, m->landmarks};

@@ -1,6 +1,9 @@
 /* sums.c: K v for objects on both sides, from half of the values: tile (r, c) gives
  * f_c += T' v_r and f_r += T v_c. Tiles are dealt out to a number of lanes that depends on n alone,
- * each with sums of its own, which are added in order at the end.
+ * each with sums of its own, which are added in order at the end. What a tile gives is summed up
+ * apart, and then added: a term goes through as many roundings as a tile has rows, a lane tiles in
+ * a row, and a sum lanes, not through n of them (blocked summation: Higham, Accuracy and Stability
+ * of Numerical Algorithms, 2002, section 4.2).
  *
  * Many of a Gram's objects are bound for themselves first. A few are taken from the Gram's own
  * binding: tiles of few columns, each against all rows up to its last, so that a column is packed
@@ -10,6 +13,7 @@
  */
 #include "gram/bound.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -71,12 +75,15 @@ static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t
     int64_t cols = least(job->side, job->n - j);
     size_t ld = (size_t)job->side * (size_t)job->kit->bytes;
     const void *row[FEW];
+    double own[SIDE] = {0};
     mcr_status s = compute(job, i, rows, j, cols, k, scratch);
     if (s)
         return s;
     for (int64_t a = 0; a < rows; a++)
         row[a] = (const char *)k + (size_t)a * ld;
-    job->kit->update(f + j, row, job->v + i, rows, 0, cols);
+    job->kit->update(own, row, job->v + i, rows, 0, cols);
+    for (int64_t b = 0; b < cols; b++)
+        f[j + b] += own[b];
     for (int64_t a = 0; a < rows && i + a < j; a++)
         f[i + a] += job->kit->math->dot(row[a], job->v + j, cols);
     return MCR_OK;
@@ -140,6 +147,14 @@ static mcr_status sums_apart(mcr_gram *gram, mcr_rows object, bool precise, cons
         s = mcr_gram_sums(part, (mcr_rows){NULL, 0, object.count}, precise, v, f);
     mcr_gram_close(part);
     return s;
+}
+
+/* Roundings of a multiply-add, and of sums of 4 and 8 parts in a product of vectors, are fewer than
+ * the rows of a tile that the other way has. */
+double mcr_gram_bound_depth(const mcr_gram *gram)
+{
+    double n = (double)gram->rows;
+    return n <= SIDE ? n + MOST_LANES : SIDE + ceil(n / SIDE) + MOST_LANES;
 }
 
 mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,

@@ -47,11 +47,15 @@ typedef struct mcr_gram_type {
     mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
+    double (*depth)(const mcr_gram *gram); /* roundings of a term of sums; NULL: as many as terms */
     /* Of a factor D, K = D D^T, with so many columns; NULL: there is none. */
     int64_t (*width)(const mcr_gram *gram);
     mcr_status (*expand)(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y);
     mcr_status (*project)(mcr_gram *gram, mcr_rows x, const double *a, int64_t cols, double *u);
     mcr_status (*weighted)(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm);
+    /* NULL: there is no quicker way. */
+    mcr_status (*weighted_near)(mcr_gram *gram, mcr_rows x, const double *h, double off, double *m,
+                                int64_t ldm);
     mcr_status (*squares)(mcr_gram *gram, mcr_rows x, double *square);
 } mcr_gram_type;
 

@@ -72,12 +72,29 @@ static size_t spare_bytes(const mcr_learning *in, const mcr_form_work *work, int
     return spare > 0 ? (size_t)spare : 0;
 }
 
+/* Whether kernel values are to be kept as floats: for passes that take floats, and if a value is so
+ * much work that it is read much sooner than it is computed. */
+static mcr_status keeps_values(const mcr_form *form, const mcr_learning *in,
+                               const mcr_form_work *work, bool *keeps)
+{
+    enum { LEAST_WORK = 48 };
+    mcr_gram *own = NULL;
+    mcr_status s = mcr_gram_open(&own, in->ctx, in->kernel, form->map->landmark, NULL);
+    *keeps = !s && (work->kind == MCR_WORK_RIDGE || work->kind == MCR_WORK_SMOOTH) &&
+             mcr_gram_work(own) >= LEAST_WORK;
+    mcr_gram_close(own);
+    return s;
+}
+
 /* Features that are never made: products by passes over kernel values. */
 static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
 {
     int64_t p = mcr_map_count(form->map);
-    mcr_status s = mcr_gram_restricted(&form->gram, in->ctx, form->map, in->data,
-                                       spare_bytes(in, work, p));
+    bool keeps = false;
+    mcr_status s = keeps_values(form, in, work, &keeps);
+    if (!s)
+        s = mcr_gram_restricted(&form->gram, in->ctx, form->map, in->data,
+                                keeps ? spare_bytes(in, work, p) : 0);
     if (s)
         return s;
     snprintf(form->why, sizeof form->why,

@@ -8,58 +8,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "solve/falkon.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/random.h"
-#include "base/resume.h"
 #include "base/team.h"
-#include "gram/factor.h"
-#include "gram/round.h"
-#include "linalg/system.h"
-#include "solve/conjugate.h"
+#include "solve/falkon_impl.h"
 
 enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
 
-typedef struct state {
-    mcr *ctx;
-    mcr_gram *gram;
-    const mcr_smooth *p;
-    int64_t n, width, columns, size; /* size: width x columns */
-    int64_t first, all;              /* the first row's number among those of all processes */
-    double *w, *f;                   /* n x columns: f = D w */
-    double *g, *step;                /* size: the gradient, a Newton step */
-    double *df, *dp;                 /* n x columns: D step, and D times a direction */
-    mcr_gram *sample;                /* some rows of D */
-    int64_t samples;
-    int64_t *row;  /* their numbers */
-    double *share; /* how many rows each of them stands for */
-    double *dense; /* their features, where these are kept; NULL: not */
-    size_t taken;
-    double *h, *sf, *sg; /* of the sample: weights; samples x columns */
-    mcr_system m;        /* the preconditioner */
-    bool rough;          /* passes of conjugate gradients take floats */
-    double began;
-    mcr_falkon_result *r;
-    int64_t steps, in_vain; /* of the last step: of conjugate gradients; without much gain */
-    bool renewed;           /* the preconditioner is that of f = D renewal */
-    double *renewal;        /* size; NULL: no checkpoint is kept */
-    char part[MCR_PART_NAME], steps_part[MCR_PART_NAME];
-} state;
-
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* Whether to end, by time or the user. If one of several processes does, all do. */
-static mcr_status is_over(state *t, bool *yes)
+mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes)
 {
     mcr_falkon_result *r = t->r;
     mcr_progress now = {
@@ -81,198 +38,22 @@ static mcr_status is_over(state *t, bool *yes)
     return s;
 }
 
-/* ---- the sample -------------------------------------------------------------------------------*/
-
-/* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
- * multiply-adds per row, and a kernel value some beside its own work. */
-static int64_t choose_size(const state *t)
-{
-    enum { LEAST = 2, MOST = 200, VALUE = 16 };
-    double p = (double)t->width, pass = (double)t->all * (mcr_gram_work(t->gram) + VALUE * p);
-    double rows = fmin(fmax(2 * pass / (3 * p * p), LEAST * p), MOST * p);
-    return rows < (double)t->all ? (int64_t)rows : t->all;
-}
-
-/* Where rows are spread, those of others are left to them. */
-static void take_row(state *t, int64_t row, double share)
-{
-    if (row < t->first || row >= t->first + t->n)
-        return;
-    t->row[t->samples] = row - t->first;
-    t->share[t->samples++] = share;
-}
-
-/* One row of each of as many strata, which stands for its stratum: no list of all rows is
- * needed. Then rows that stand for themselves. */
-static void draw_rows(state *t, int64_t strata, mcr_rows own)
-{
-    mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample", 0);
-    for (int64_t i = 0; i < strata; i++) {
-        int64_t first = (int64_t)((double)i / (double)strata * (double)t->all);
-        int64_t end = (int64_t)((double)(i + 1) / (double)strata * (double)t->all);
-        int64_t row = first + (end > first + 1 ? mcr_random_below(&r, end - first) : 0);
-        take_row(t, row, (double)t->all / (double)strata);
-    }
-    for (int64_t i = 0; i < own.count; i++)
-        take_row(t, mcr_rows_at(own, i), 1);
-}
-
-/* The landmarks themselves are among the sample: they are the only ones that far directions are
- * sure to be seen by. */
-static mcr_status open_sample(state *t)
-{
-    int64_t strata = choose_size(t);
-    mcr_rows own = strata < t->all ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
-    t->r->sample = strata + own.count;
-    /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
-    double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
-    size_t count = (size_t)fmin(each, (double)t->r->sample);
-    t->row = mcr_alloc(t->ctx, count, sizeof *t->row);
-    t->share = mcr_alloc(t->ctx, count, sizeof *t->share);
-    t->h = mcr_alloc(t->ctx, count, sizeof *t->h);
-    t->sf = mcr_alloc(t->ctx, count, (size_t)t->columns * sizeof *t->sf);
-    t->sg = mcr_alloc(t->ctx, count, 2 * (size_t)t->columns * sizeof *t->sg);
-    if (!t->row || !t->share || !t->h || !t->sf || !t->sg)
-        return MCR_NO_MEMORY;
-    draw_rows(t, strata, own);
-    mcr_rows rows = {t->row, 0, t->samples};
-    count = (size_t)t->samples;
-    size_t bytes = count * (size_t)t->width * sizeof(double);
-    if (bytes > mcr_budget_left(t->ctx) / 4)
-        return mcr_gram_select_both(&t->sample, t->gram, rows);
-    mcr_status s = mcr_budget_take(t->ctx, bytes, t->p->phase);
-    if (s)
-        return s;
-    t->taken = bytes;
-    t->dense = mcr_alloc(t->ctx, count, (size_t)t->width * sizeof *t->dense);
-    s = t->dense ? mcr_gram_factor_rows(t->gram, rows, t->dense) : MCR_NO_MEMORY;
-    return s ? s
-             : mcr_gram_factor(&t->sample, t->ctx,
-                               &(mcr_factor){.n = t->samples,
-                                             .p = t->width,
-                                             .dense = t->dense,
-                                             .ld = t->width,
-                                             .spread = mcr_gram_is_spread(t->gram)});
-}
-
-/* The loss of the sample at f, which stands for all; its gradient goes to t->sg. */
-static mcr_status sample_loss(state *t, const double *f, double *loss)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < t->samples; i++) {
-        int64_t at = i * t->columns;
-        sum += t->share[i] * t->p->loss(t->p->self, t->row[i], 1, f + at, t->sg + at);
-        for (int64_t c = 0; c < t->columns; c++)
-            t->sg[at + c] *= t->share[i];
-    }
-    *loss = sum;
-    return mcr_gram_total(t->gram, loss, 1);
-}
-
-/* m = mu + the sample's Hessian at f (samples x columns), one for all columns. */
-static mcr_status factorise(state *t, const double *f)
-{
-    int64_t k = t->columns;
-    double *unit = t->sg, *hv = t->sg + k;
-    for (int64_t i = 0; i < t->samples; i++) {
-        t->h[i] = 0;
-        for (int64_t c = 0; c < k; c++) {
-            memset(unit, 0, sizeof *unit * (size_t)k);
-            unit[c] = 1;
-            t->p->curve(t->p->self, t->row[i], 1, f + i * k, unit, hv);
-            t->h[i] += t->share[i] * fmax(hv[c], 0) / (double)k;
-        }
-    }
-    mcr_status s = mcr_gram_fill_weighted(t->sample, &t->m, mcr_gram_all(t->sample), t->h);
-    return s ? s : mcr_system_factor(&t->m, t->p->mu, NULL, NULL);
-}
-
-static mcr_status precondition(void *self, const double *r, double *z)
-{
-    state *t = self;
-    memcpy(z, r, sizeof *z * (size_t)t->size);
-    return mcr_system_solve(&t->m, t->columns, z);
-}
-
-/* How far along the step the sample's objective falls enough; 0: nowhere. */
-static mcr_status sample_length(state *t, double objective, double slope, const double *df,
-                                double *trial, double *length)
-{
-    enum { HALVES = 30 };
-    mcr_status s = MCR_OK;
-    *length = 1;
-    for (int i = 0; i < HALVES && !s; i++, *length /= 2) {
-        double square = 0, loss = 0;
-        for (int64_t k = 0; k < t->size; k++) {
-            double w = t->w[k] + *length * t->step[k];
-            square += w * w;
-        }
-        for (int64_t k = 0; k < t->samples * t->columns; k++)
-            trial[k] = t->sf[k] + *length * df[k];
-        s = sample_loss(t, trial, &loss);
-        if (!s && loss + t->p->mu / 2 * square <= objective + 1e-4 * *length * slope)
-            return MCR_OK;
-    }
-    *length = 0;
-    return s;
-}
-
-/* Newton's method on the sample's own problem: the start, and the preconditioner there. */
-static mcr_status solve_sample(state *t)
-{
-    enum { MOST = 20 };
-    size_t all = (size_t)(t->samples * t->columns);
-    mcr_rows rows = mcr_gram_all(t->sample);
-    double *df = mcr_alloc(t->ctx, 2 * all, sizeof *df);
-    mcr_status s = df ? MCR_OK : MCR_NO_MEMORY;
-    memset(t->w, 0, sizeof *t->w * (size_t)t->size);
-    memset(t->sf, 0, sizeof *t->sf * all);
-    bool done = false;
-    for (int i = 0; i < MOST && !s && !done; i++) {
-        double objective = 0, length = 0;
-        s = sample_loss(t, t->sf, &objective);
-        objective += t->p->mu / 2 * dot(t->size, t->w, t->w);
-        if (!s)
-            s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
-        for (int64_t k = 0; k < t->size && !s; k++)
-            t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
-        if (!s)
-            s = factorise(t, t->sf);
-        if (!s)
-            s = precondition(t, t->g, t->step);
-        double slope = s ? 0 : -dot(t->size, t->g, t->step);
-        if (!s)
-            s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
-        if (!s)
-            s = sample_length(t, objective, slope, df, df + all, &length);
-        for (int64_t k = 0; k < t->size && !s; k++)
-            t->w[k] += length * t->step[k];
-        for (size_t k = 0; k < all && !s; k++)
-            t->sf[k] += length * df[k];
-        /* The sample's optimum is as far from that of all as a share of its own objective. */
-        done = t->p->quadratic || length == 0 || -slope <= 1e-4 * fabs(objective);
-        if (!s && !done)
-            s = is_over(t, &done);
-    }
-    mcr_free(t->ctx, df);
-    return s;
-}
-
 /* ---- all rows ---------------------------------------------------------------------------------*/
 
 static double add_loss(const void *self, int64_t first, int64_t count, const double *y, double *a)
 {
-    const state *t = self;
+    const mcr_falkon *t = self;
     return t->p->loss(t->p->self, first, count, y, a);
 }
 
 /* f = D w, the gradient, and what they say of the optimum. */
-static mcr_status evaluate(state *t)
+static mcr_status measure(mcr_falkon *t, bool precise)
 {
     mcr_falkon_result *r = t->r;
     double mu = t->p->mu;
+    t->blunt = !precise;
     mcr_round pass = {.x = mcr_gram_all(t->gram),
-                      .precise = true,
+                      .precise = precise,
                       .outputs = t->columns,
                       .c = t->w,
                       .work = add_loss,
@@ -283,8 +64,8 @@ static mcr_status evaluate(state *t)
     r->passes++;
     for (int64_t k = 0; k < t->size && !s; k++)
         t->g[k] += mu * t->w[k];
-    r->objective = pass.sum + mu / 2 * dot(t->size, t->w, t->w);
-    r->gradient = s ? NAN : sqrt(dot(t->size, t->g, t->g));
+    r->objective = pass.sum + mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
+    r->gradient = s ? NAN : sqrt(mcr_falkon_dot(t->size, t->g, t->g));
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
     if (!s && !isfinite(r->objective + r->gradient))
@@ -295,9 +76,62 @@ static mcr_status evaluate(state *t)
     return s;
 }
 
+static bool is_optimal(const mcr_falkon *t)
+{
+    return t->r->gap <= t->p->gap * fabs(t->r->objective);
+}
+
+/* Norm of the gradient that is small enough, by the objective where it is. */
+static double target(const mcr_falkon *t)
+{
+    return sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
+}
+
+/* About how far a gradient by floats is off, where slopes and curvatures of the losses are those of
+ * some rows at f. */
+static mcr_status float_error(mcr_falkon *t, double *off)
+{
+    int64_t k = t->columns, row;
+    double slope, value, sum[2] = {0, 0}, *g = mcr_alloc(t->ctx, (size_t)k, 3 * sizeof *g);
+    mcr_status s = g ? mcr_gram_float_error(t->gram, t->w, k, &slope, &value) : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < MCR_FALKON_PROBES && !s; i++) {
+        if (!mcr_falkon_probe(t, i, &row))
+            continue;
+        const double *f = t->f + row * k;
+        (void)t->p->loss(t->p->self, row, 1, f, g);
+        sum[0] += mcr_falkon_dot(k, g, g);
+        double h = mcr_falkon_curvature(t, row, f, g + k);
+        sum[1] += h * h;
+    }
+    mcr_free(t->ctx, g);
+    if (!s)
+        s = mcr_gram_total(t->gram, sum, 2);
+    if (s)
+        return s;
+    double share = (double)t->all / MCR_FALKON_PROBES;
+    *off = slope * sqrt(share * sum[0]) + value * sqrt(share * sum[1]);
+    return MCR_OK;
+}
+
+/* By floats, where these are good enough for a gradient of about that norm; in the end always in
+ * double. */
+static mcr_status evaluate(mcr_falkon *t, double expected)
+{
+    double off = 0;
+    mcr_status s = t->plain ? float_error(t, &off) : MCR_OK;
+    bool blunt = t->plain && off <= 0.02 * expected;
+    if (!s)
+        s = measure(t, !blunt);
+    if (s || !blunt || !(is_optimal(t) || t->r->gradient < 5 * off))
+        return s;
+    s = measure(t, true);
+    t->plain = !s && is_optimal(t); /* else they have misled */
+    return s;
+}
+
 static double bend(const void *self, int64_t first, int64_t count, const double *y, double *a)
 {
-    const state *t = self;
+    const mcr_falkon *t = self;
     t->p->curve(t->p->self, first, count, t->f + first * t->columns, y, a);
     return 0;
 }
@@ -305,7 +139,7 @@ static double bend(const void *self, int64_t first, int64_t count, const double 
 /* hv = (D'HD + mu) v */
 static mcr_status apply(void *self, const double *v, double *hv)
 {
-    state *t = self;
+    mcr_falkon *t = self;
     mcr_round pass = {.x = mcr_gram_all(t->gram),
                       .precise = !t->rough,
                       .outputs = t->columns,
@@ -323,7 +157,7 @@ static mcr_status apply(void *self, const double *v, double *hv)
 
 static void stepped(void *self, double length)
 {
-    state *t = self;
+    mcr_falkon *t = self;
     for (int64_t i = 0; i < t->n * t->columns && t->df; i++)
         t->df[i] += length * t->dp[i];
 }
@@ -331,11 +165,11 @@ static void stepped(void *self, double length)
 static mcr_status over(void *self, double norm, bool *yes)
 {
     (void)norm;
-    return is_over(self, yes);
+    return mcr_falkon_is_over(self, yes);
 }
 
 /* The loss of all rows at f + length D step. */
-static mcr_status loss_along(state *t, double length, double *buffer, double *sum)
+static mcr_status loss_along(mcr_falkon *t, double length, double *buffer, double *sum)
 {
     int64_t k = t->columns;
     double *trial = buffer, *gradient = buffer + PART * k;
@@ -350,12 +184,14 @@ static mcr_status loss_along(state *t, double length, double *buffer, double *su
 }
 
 /* How far along the step the objective falls enough; 0: nowhere. */
-static mcr_status find_length(state *t, double *length)
+static mcr_status find_length(mcr_falkon *t, double *length)
 {
     enum { HALVES = 40 };
-    double mu = t->p->mu, at = t->r->objective, square = dot(t->size, t->step, t->step), sum;
-    double cross = dot(t->size, t->w, t->step), slope = dot(t->size, t->g, t->step);
-    double base = mu / 2 * dot(t->size, t->w, t->w);
+    double mu = t->p->mu, at = t->r->objective, square = mcr_falkon_dot(t->size, t->step, t->step),
+           sum;
+    double cross = mcr_falkon_dot(t->size, t->w, t->step),
+           slope = mcr_falkon_dot(t->size, t->g, t->step);
+    double base = mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
     double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
     mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
     bool found = false;
@@ -374,7 +210,7 @@ static mcr_status find_length(state *t, double *length)
 
 static mcr_status walk_steps(void *self, mcr_walk *w)
 {
-    state *t = self;
+    mcr_falkon *t = self;
     mcr_walk_same(w, t->r->steps);
     MCR_WALK(w, t->r->passes);
     return w->status;
@@ -383,20 +219,19 @@ static mcr_status walk_steps(void *self, mcr_walk *w)
 /* Floats are good for a few steps, or for none where mu is small against their rounding. For a
  * checkpoint the state is kept within the steps of conjugate gradients if these are all that is
  * long and the loop is our own; else where such steps end, which is soon then. */
-static mcr_status find_step(state *t)
+static mcr_status find_step(mcr_falkon *t, double *norm)
 {
     enum { MOST = 500, MOST_ROUGH = 8, MOST_KEPT = 25 };
     int64_t most = mcr_resume_keeps(t->ctx) && mcr_team_of_rows(t->ctx) ? MOST_KEPT : MOST;
-    double target = sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
-    double share = t->rough ? 1e-2 : t->p->quadratic ? 0 : 0.05, norm;
+    double share = t->p->quadratic ? (t->rough ? 1e-2 : 0) : t->fall < 0.1 ? 0.01 : 0.05;
     mcr_conjugate c = {.ctx = t->ctx,
                        .size = t->size,
                        .apply = apply,
-                       .precondition = precondition,
+                       .precondition = mcr_falkon_precondition,
                        .stepped = stepped,
                        .over = over,
                        .self = t,
-                       .enough = fmax(0.7 * target, share * t->r->gradient),
+                       .enough = fmax(0.7 * target(t), share * t->r->gradient),
                        .most = t->rough ? MOST_ROUGH : most,
                        .part = t->p->quadratic ? t->steps_part : NULL,
                        .walk = walk_steps};
@@ -408,13 +243,13 @@ static mcr_status find_step(state *t)
     if (t->df)
         memset(t->df, 0, sizeof *t->df * (size_t)(t->n * t->columns));
     t->steps = 0;
-    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, &norm, &t->steps);
+    mcr_status s = mcr_conjugate_solve(&c, minus, t->step, norm, &t->steps);
     mcr_free(t->ctx, minus);
     return s;
 }
 
 /* The preconditioner at the present f, where conjugate gradients have become slow. */
-static mcr_status renew(state *t)
+static mcr_status renew(mcr_falkon *t)
 {
     for (int64_t i = 0; i < t->samples; i++)
         memcpy(t->sf + i * t->columns, t->f + t->row[i] * t->columns,
@@ -422,37 +257,44 @@ static mcr_status renew(state *t)
     if (t->renewal)
         memcpy(t->renewal, t->w, sizeof *t->w * (size_t)t->size);
     t->renewed = true;
-    return factorise(t, t->sf);
+    t->renewed_blunt = t->blunt;
+    return mcr_falkon_factorise(t, t->sf, 1);
 }
 
 /* A step that went up, by the rounding of floats, is taken back. */
-static mcr_status take_back(state *t, double length)
+static mcr_status take_back(mcr_falkon *t, double length)
 {
     for (int64_t k = 0; k < t->size; k++)
         t->w[k] -= length * t->step[k];
     t->rough = false;
-    return evaluate(t);
+    return measure(t, true);
 }
 
 /* One step of Newton's method, and where it leads. */
-static mcr_status advance(state *t)
+static mcr_status advance(mcr_falkon *t)
 {
     enum { SLOW = 8 };
-    double length = 1, objective = t->r->objective, gradient = t->r->gradient;
+    double length = 1, objective = t->r->objective, gradient = t->r->gradient, slope = 0, norm = 0;
     bool rough = t->rough;
     mcr_status s = !t->p->quadratic && t->steps > SLOW ? renew(t) : MCR_OK;
     if (!s)
-        s = find_step(t);
+        s = find_step(t, &norm);
     if (!s && !t->p->quadratic)
         s = find_length(t, &length);
+    slope = s ? 0 : mcr_falkon_dot(t->size, t->g, t->step);
     for (int64_t k = 0; k < t->size && !s; k++)
         t->w[k] += length * t->step[k];
     t->r->steps++;
     if (!s)
-        s = evaluate(t);
+        s = evaluate(t, fmax(norm, target(t)));
     if (!s && rough && t->r->objective > objective)
         return take_back(t, length);
-    t->rough = rough && t->r->gradient <= 0.2 * gradient; /* else they have given what they can */
+    /* Else they have given what they can. Away from the optimum a step gains what it promised, if K
+     * of the landmarks is so well conditioned that floats are not to blame. */
+    double promised = -slope * length * (1 - length / 2);
+    bool gains = t->quick && length > 0 && objective - t->r->objective >= 0.25 * promised;
+    t->fall = t->r->gradient / gradient;
+    t->rough = rough && (t->fall <= 0.2 || (gains && !t->p->quadratic));
     return s;
 }
 
@@ -461,14 +303,18 @@ static mcr_status advance(state *t)
 /* Between two steps. f and the gradient follow from w. */
 static mcr_status walk(void *self, mcr_walk *w)
 {
-    state *t = self;
+    mcr_falkon *t = self;
     mcr_walk_same(w, t->all);
     mcr_walk_same(w, t->size);
     mcr_walk_bytes(w, t->w, sizeof *t->w * (size_t)t->size);
     mcr_walk_flag(w, &t->renewed);
     if (t->renewed)
         mcr_walk_bytes(w, t->renewal, sizeof *t->renewal * (size_t)t->size);
+    mcr_walk_flag(w, &t->renewed_blunt);
     mcr_walk_flag(w, &t->rough);
+    mcr_walk_flag(w, &t->plain);
+    mcr_walk_flag(w, &t->blunt);
+    MCR_WALK(w, t->fall);
     mcr_walk_count(w, &t->steps);
     mcr_walk_count(w, &t->in_vain);
     mcr_walk_count(w, &t->r->steps);
@@ -477,7 +323,7 @@ static mcr_status walk(void *self, mcr_walk *w)
 }
 
 /* The preconditioner as it was. */
-static mcr_status renew_again(state *t)
+static mcr_status renew_again(mcr_falkon *t)
 {
     double *w = mcr_alloc(t->ctx, (size_t)t->size, sizeof *w);
     size_t bytes = sizeof *w * (size_t)t->size;
@@ -485,16 +331,44 @@ static mcr_status renew_again(state *t)
         return MCR_NO_MEMORY;
     memcpy(w, t->w, bytes);
     memcpy(t->w, t->renewal, bytes);
-    mcr_status s = evaluate(t);
+    bool blunt = t->blunt;
+    mcr_status s = measure(t, !t->renewed_blunt);
     if (!s)
         s = renew(t);
+    t->blunt = blunt;
     memcpy(t->w, w, bytes);
     mcr_free(t->ctx, w);
     return s;
 }
 
+/* Where the sample is small its solution goes too far: the best of some shorter ones. */
+static mcr_status shorten(mcr_falkon *t)
+{
+    enum { HALVES = 3 };
+    double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
+    double square = mcr_falkon_dot(t->size, t->w, t->w), least = t->r->objective, best = 1, sum,
+           length = 1;
+    mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
+    memcpy(t->df, t->f, sizeof *t->f * (size_t)(t->n * t->columns));
+    for (int i = 0; i < HALVES && !s; i++) {
+        length /= 2;
+        s = loss_along(t, length - 1, buffer, &sum);
+        double now = sum + t->p->mu / 2 * length * length * square;
+        if (!s && now < least) {
+            least = now;
+            best = length;
+        }
+    }
+    mcr_free(t->ctx, buffer);
+    if (s || best == 1)
+        return s;
+    for (int64_t k = 0; k < t->size; k++)
+        t->w[k] *= best;
+    return evaluate(t, t->r->gradient);
+}
+
 /* Begins where an earlier run has ended, if there was one; else with the sample's solution. */
-static mcr_status begin(state *t)
+static mcr_status begin(mcr_falkon *t)
 {
     bool found = false;
     if (mcr_resume_keeps(t->ctx) &&
@@ -507,20 +381,20 @@ static mcr_status begin(state *t)
     if (!s && t->renewed)
         s = renew_again(t);
     if (!s)
-        s = evaluate(t);
+        s = found ? measure(t, !t->blunt) : evaluate(t, INFINITY);
     if (found)
         t->r->passes = passes;
-    return s;
+    return s || found || t->p->quadratic ? s : shorten(t);
 }
 
-static mcr_status iterate(state *t)
+static mcr_status iterate(mcr_falkon *t)
 {
     enum { PATIENCE = 3 };
     mcr_falkon_result *r = t->r;
     bool ended = false;
     mcr_status s = begin(t);
-    while (!s && !(r->gap <= t->p->gap * fabs(r->objective))) {
-        s = is_over(t, &ended);
+    while (!s && !is_optimal(t)) {
+        s = mcr_falkon_is_over(t, &ended);
         if (s || ended)
             break;
         double before = r->gradient;
@@ -539,10 +413,10 @@ static mcr_status iterate(state *t)
         if (!s)
             s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
-    return s;
+    return s || !t->blunt ? s : measure(t, true);
 }
 
-static mcr_status open_state(state *t)
+static mcr_status open_state(mcr_falkon *t)
 {
     size_t all = (size_t)(t->n * t->columns) * (t->p->quadratic ? 0 : 1);
     t->g = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->g);
@@ -553,10 +427,10 @@ static mcr_status open_state(state *t)
                 !(t->dp = mcr_alloc(t->ctx, all, sizeof *t->dp))))
         return MCR_NO_MEMORY;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->width, t->p->phase);
-    return s ? s : open_sample(t);
+    return s ? s : mcr_falkon_open_sample(t);
 }
 
-static void close_state(state *t)
+static void close_state(mcr_falkon *t)
 {
     void *list[] = {t->renewal, t->g, t->step, t->df, t->dp, t->row, t->share, t->h, t->sf, t->sg};
     mcr_gram_close(t->sample);
@@ -572,24 +446,27 @@ mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, doub
 {
     int64_t width = mcr_gram_width(gram);
     *r = (mcr_falkon_result){.stop = MCR_STOP_OPTIMAL, .objective = NAN, .gap = NAN};
-    state t = {.ctx = mcr_gram_context(gram),
-               .gram = gram,
-               .p = p,
-               .n = mcr_gram_rows(gram),
-               .all = mcr_gram_rows(gram),
-               .width = width,
-               .columns = p->columns,
-               .size = width * p->columns,
-               .w = w,
-               .f = f,
-               .rough = mcr_gram_landmarks(gram).count > 0, /* of others floats are no gain */
-               .began = mcr_now(),
-               .r = r};
+    mcr_falkon t = {.ctx = mcr_gram_context(gram),
+                    .gram = gram,
+                    .p = p,
+                    .n = mcr_gram_rows(gram),
+                    .all = mcr_gram_rows(gram),
+                    .width = width,
+                    .columns = p->columns,
+                    .size = width * p->columns,
+                    .w = w,
+                    .f = f,
+                    .rough = mcr_gram_landmarks(gram).count > 0, /* of others floats are no gain */
+                    .plain = mcr_gram_landmarks(gram).count > 0,
+                    .fall = 1,
+                    .began = mcr_now(),
+                    .r = r};
     mcr_status s = mcr_gram_is_spread(gram) ? mcr_team_place(t.ctx, t.n, &t.first, &t.all) : MCR_OK;
+    memset(f, 0, sizeof *f * (size_t)(t.n * t.columns));
     if (!s)
         s = open_state(&t);
     if (!s)
-        s = solve_sample(&t);
+        s = mcr_falkon_solve_sample(&t);
     if (!s)
         s = iterate(&t);
     close_state(&t);

@@ -12,12 +12,17 @@
  * is one product with D and what changed in D'b. h shrinks as soon as the step was small against
  * the error that it stands for. The line search is exact.
  *
+ * Where a product with D is a pass over kernel values, objects far from the width are left out of
+ * it, as shrinking does in the dual: their b is at a bound. They are looked at again when the
+ * others have moved as far as half the distance, and in the end.
+ *
  * The first weights come from a sample in which each object counts for several; samples grow
  * fourfold, which halves the error, and h with it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -26,6 +31,7 @@
 #include "base/threads.h"
 #include "linalg/system.h"
 #include "solve/linear.h"
+#include "solve/sampled.h"
 
 enum {
     SAMPLE = 2048,    /* objects to begin with, at least */
@@ -54,10 +60,17 @@ typedef struct state {
     int64_t *list, *list_source, count;
     double *weight;
     double *found; /* FOUND a part */
+    /* Those that take part in products: their places, rising. */
+    int64_t *close;
+    struct {
+        int64_t count;             /* -1: all */
+        double border, moved, gap; /* |s| of the others at least; since then, in the last step */
+    } near;
     double h, bias, dbias, step;
     double reach;                       /* length of a row, at most or nearly so */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
     mcr_system m;
+    mcr_sampled sampled; /* of many objects within the width; uses m */
     struct {             /* where it is, for a checkpoint */
         bool all;        /* objects, after the samples */
         uint64_t number; /* of the sample */
@@ -83,7 +96,7 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     size_t n = (size_t)t->n, f = (size_t)t->wide;
     double **by_object[] = {&t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change, &t->weight};
     double **by_feature[] = {&t->w, &t->sum, &t->u, &t->edge};
-    int64_t **lists[] = {&t->row, &t->list, &t->list_source};
+    int64_t **lists[] = {&t->row, &t->list, &t->list_source, &t->close};
     for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
         if (!(*by_object[i] = mcr_alloc(t->ctx, n, sizeof(double))))
             return MCR_NO_MEMORY;
@@ -97,16 +110,19 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
     if (!t->right || !t->found)
         return MCR_NO_MEMORY;
-    return mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    t->near.count = -1;
+    mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    return s ? s : mcr_sampled_open(&t->sampled, d, &t->m);
 }
 
 static void close_state(state *t)
 {
     void *buffer[] = {t->z,      t->lo,  t->hi,   t->s,           t->ds,     t->b,
                       t->change, t->row, t->list, t->list_source, t->weight, t->found,
-                      t->w,      t->sum, t->u,    t->edge,        t->right};
+                      t->w,      t->sum, t->u,    t->edge,        t->right,  t->close};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
         mcr_free(t->ctx, buffer[i]);
+    mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
 }
 
@@ -191,6 +207,95 @@ static mcr_status renew(state *t)
     return add_changes(t);
 }
 
+/* ---- objects far from the width ---------------------------------------------------------------*/
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Leaves out objects that the next steps will not bring near the width, if these are most. */
+static void leave_out(state *t)
+{
+    enum { PROBES = 1000, SHARE = 10, WIDTHS = 4, FEW = 20000, CALM = 4 };
+    double probe[PROBES];
+    int64_t n = t->at.count;
+    if (t->near.count >= 0 || n < FEW || !mcr_gram_is_restricted(t->d))
+        return;
+    for (int64_t i = 0; i < PROBES; i++)
+        probe[i] = fabs(t->s[i * n / PROBES]);
+    qsort(probe, PROBES, sizeof *probe, by_size);
+    double border = fmax(fmax(probe[PROBES / SHARE], WIDTHS * t->h), CALM * t->near.gap);
+    if (!(border < probe[PROBES / 2]))
+        return;
+    t->near.count = 0;
+    t->near.border = border;
+    t->near.moved = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (fabs(t->s[i]) < border)
+            t->close[t->near.count++] = i;
+}
+
+/* ds = D u + dbias of the objects that take part; 0 of others. */
+static mcr_status expand_near(state *t)
+{
+    for (int64_t k = 0; k < t->near.count; k++)
+        t->list_source[k] = mcr_rows_at(t->at, t->close[k]);
+    mcr_rows rows = {t->list_source, 0, t->near.count};
+    mcr_status s = t->near.count ? mcr_gram_expand(t->d, rows, t->u, 1, t->change) : MCR_OK;
+    memset(t->ds, 0, sizeof *t->ds * (size_t)t->at.count);
+    for (int64_t k = 0; k < t->near.count && !s; k++)
+        t->ds[t->close[k]] = t->change[k] + t->dbias;
+    return s;
+}
+
+/* What the coefficients of the others, which stay as they are, give to the derivative along the
+ * direction: all of D'b there is, without those that take part. */
+static double slope_of_others(const state *t)
+{
+    double all = 0, b = 0;
+    if (t->near.count < 0)
+        return 0;
+    for (int64_t k = 0; k < t->wide; k++)
+        all += t->sum[k] * t->u[k];
+    for (int64_t i = 0; i < t->at.count; i++)
+        b += t->b[i];
+    all += t->dbias * b;
+    for (int64_t k = 0; k < t->near.count; k++)
+        all -= t->b[t->close[k]] * t->ds[t->close[k]];
+    return -all;
+}
+
+/* How far slopes have gone. */
+static void watch(state *t)
+{
+    double most = 0;
+    for (int64_t i = 0; i < t->at.count; i++)
+        most = fmax(most, fabs(t->step * t->ds[i]));
+    t->near.gap = most;
+    t->near.moved += most;
+}
+
+/* All objects take part again; *crossed: one that did not has another b by now. */
+static mcr_status look_again(state *t, bool *crossed)
+{
+    int64_t k = 0;
+    *crossed = false;
+    if (t->near.count < 0)
+        return MCR_OK;
+    mcr_status s = mcr_gram_expand(t->d, t->at, t->w, 1, t->s);
+    for (int64_t i = 0; i < t->at.count && !s; i++) {
+        t->s[i] += t->bias - t->z[i];
+        if (k < t->near.count && t->close[k] == i)
+            k++;
+        else
+            *crossed |= best(t, i, t->s[i]) != t->b[i];
+    }
+    t->near.count = -1;
+    return s ? s : renew(t);
+}
+
 /* ---- one step ---------------------------------------------------------------------------------*/
 
 /* Lists the objects within `width`; *error: what that makes of the objective. */
@@ -205,19 +310,27 @@ static void pick(state *t, double width, double *error)
         }
 }
 
-/* The factor of 1 + D' diag D of the list, and the row of the bias; *corner: its last element. */
-static mcr_status factorise(state *t, double *corner)
+/* Weights of the list, and the row of the bias; *corner: its last element. */
+static mcr_status weigh(state *t, mcr_rows part, double *corner)
 {
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
         t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
         *corner += t->weight[k];
     }
-    mcr_rows part = listed(t);
-    mcr_status s = mcr_gram_fill_weighted(t->d, &t->m, part, t->weight);
+    return mcr_gram_project(t->d, part, t->weight, 1, t->edge);
+}
+
+/* Solves with 1 + D' diag D of the list. */
+static mcr_status solve_listed(state *t, mcr_rows part, double sum, int64_t cols, double *x)
+{
+    if (mcr_sampled_suits(&t->sampled, part.count, sum))
+        return mcr_sampled_solve(&t->sampled, part, t->weight, cols, x);
+    t->sampled.count = 0; /* the system is another one's now */
+    mcr_status s = mcr_gram_fill_near(t->d, &t->m, part, t->weight, 1e-3);
     if (!s)
-        s = mcr_gram_project(t->d, part, t->weight, 1, t->edge);
-    return s ? s : mcr_system_factor(&t->m, 1, NULL, NULL);
+        s = mcr_system_factor(&t->m, 1, NULL, NULL);
+    return s ? s : mcr_system_solve(&t->m, cols, x);
 }
 
 static void add_coefficients(state *t, int64_t first, int64_t end, double *found)
@@ -240,14 +353,15 @@ static mcr_status direct(state *t, double *gain)
 {
     int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
     double corner, sum[FOUND];
-    mcr_status s = factorise(t, &corner);
+    mcr_rows part = listed(t);
+    mcr_status s = weigh(t, part, &corner);
     for (int64_t k = 0; k < p && !s; k++) {
         t->right[k * cols] = t->sum[k] - t->w[k];
         if (cols == 2)
             t->right[k * 2 + 1] = t->edge[k];
     }
     if (!s)
-        s = mcr_system_solve(&t->m, cols, t->right);
+        s = solve_listed(t, part, corner, cols, t->right);
     if (s)
         return s;
     over_all(t, add_coefficients, sum);
@@ -264,6 +378,8 @@ static mcr_status direct(state *t, double *gain)
         t->u[k] = t->right[k * cols] - (cols == 2 ? t->dbias * t->right[k * 2 + 1] : 0);
         *gain += (t->sum[k] - t->w[k]) * t->u[k];
     }
+    if (t->near.count >= 0)
+        return expand_near(t);
     s = mcr_gram_expand(t->d, t->at, t->u, 1, t->ds);
     if (!s)
         over_all(t, add_bias, sum);
@@ -292,10 +408,11 @@ static void search(state *t, double gain)
         wu += t->w[k] * t->u[k];
         uu += t->u[k] * t->u[k];
     }
+    double others = slope_of_others(t) + t->wanted * t->dbias;
     t->step = 1;
     for (int i = 0; i < MOST; i++) {
         over_all(t, look, sum);
-        double slope = wu + t->step * uu + sum[0] + t->wanted * t->dbias, bend = uu + sum[1];
+        double slope = wu + t->step * uu + sum[0] + others, bend = uu + sum[1];
         if (fabs(slope) <= 0.05 * gain)
             return;
         if (slope > 0)
@@ -318,6 +435,7 @@ static mcr_status take_step(state *t)
 {
     double sum[FOUND];
     over_all(t, move, sum);
+    watch(t);
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
@@ -380,6 +498,8 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
         t->b[i] = 0;
     }
     t->at = count < n ? (mcr_rows){t->row, 0, count} : mcr_gram_all(t->d);
+    t->near.count = -1;
+    t->near.gap = INFINITY;
     mcr_status s = mcr_gram_expand(t->d, t->at, t->w, 1, t->s);
     for (int64_t i = 0; i < count && !s; i++)
         t->s[i] += t->bias - t->z[i];
@@ -446,7 +566,12 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->sum, f);
     mcr_walk_bytes(w, t->b, n);
     mcr_walk_bytes(w, t->s, n);
-    return w->status;
+    MCR_WALK(w, t->near);
+    if (!w->status && t->near.count > t->at.count)
+        return mcr_walk_refuse(w);
+    if (t->near.count > 0)
+        mcr_walk_bytes(w, t->close, sizeof *t->close * (size_t)t->near.count);
+    return w->status ? w->status : mcr_sampled_walk(&t->sampled, w);
 }
 
 /* Steps until the width is `last` and what there is to gain is small against the error that the
@@ -455,6 +580,7 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
 {
     enum { MOST = 300, PATIENCE = 8 };
     double gain = 0, error = 0;
+    bool crossed = false;
     mcr_status s = MCR_OK;
     if (!t->goes_on)
         t->place.steps = t->place.idle = 0;
@@ -464,16 +590,24 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
             return MCR_OK;
         if ((s = mcr_resume_offer(t->ctx, t->part, walk, t)))
             break;
-        s = advance(t, &gain, &error);
+        if (t->near.moved + 0.25 * t->h > 0.5 * t->near.border)
+            s = look_again(t, &crossed);
+        leave_out(t);
+        if (!s)
+            s = advance(t, &gain, &error);
         mcr_log(
             t->ctx, MCR_LOG_DEBUG,
             "smoothed hinge: %lld objects, width %.2g, step %.2g, gain %.2g, error %.2g; %.3f s",
-            (long long)t->at.count, t->h, t->step, gain, error, mcr_now() - t->began);
+            (long long)(t->near.count < 0 ? t->at.count : t->near.count), t->h, t->step, gain,
+            error, mcr_now() - t->began);
         bool last_width = t->h <= last, small = !(gain > 0.1 * error);
         if (s || !small)
             continue;
-        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance))
-            break;
+        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance)) {
+            s = look_again(t, &crossed);
+            if (s || !crossed)
+                break;
+        }
         t->place.idle += last_width && !(gain > 1e-9 * error);
         if (!last_width)
             s = narrow(t, fmax(SHRINK * t->h, last));

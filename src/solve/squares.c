@@ -75,22 +75,33 @@ mcr_status mcr_squares_fill(mcr_squares *q, bool report)
     return s;
 }
 
+/* Whether products take the values of a factorised system, which are above its diagonal still. */
+static bool multiplies_triangle(const mcr_squares *q)
+{
+    bool yes = q->m.a && mcr_gram_is_slow(q->gram);
+    for (int64_t i = 0; i < q->n && yes; i++)
+        yes = q->root[i] > 0;
+    return yes;
+}
+
+static bool multiplies_by_sums(const mcr_squares *q)
+{
+    return q->outputs == 1 && mcr_gram_width(q->gram) == 0;
+}
+
 /* y = G W^1/2 v, from fresh kernel values; v and y are n x outputs, y must not be part. Where
  * values are slow and all weights are above 0 it is made from the triangle that holds them, and is
  * then y_i root_i. */
 static mcr_status multiply(mcr_squares *q, const double *v, double *part, double *y, bool *scaled)
 {
     int64_t n = q->n, k = q->outputs;
-    *scaled = q->m.a && mcr_gram_is_slow(q->gram);
-    for (int64_t i = 0; i < n && *scaled; i++)
-        *scaled = q->root[i] > 0;
+    *scaled = multiplies_triangle(q);
     if (*scaled)
         return mcr_system_multiply(&q->m, v, k, y);
     for (int64_t i = 0; i < n * k; i++)
         part[i] = q->root[i / k] * v[i];
-    return k == 1 && mcr_gram_width(q->gram) == 0
-               ? mcr_gram_sums(q->gram, mcr_gram_all(q->gram), true, part, y)
-               : mcr_gram_multiply(q->gram, part, k, y);
+    return multiplies_by_sums(q) ? mcr_gram_sums(q->gram, mcr_gram_all(q->gram), true, part, y)
+                                 : mcr_gram_multiply(q->gram, part, k, y);
 }
 
 /* The norm of column o of v (n x outputs). */
@@ -475,7 +486,11 @@ static mcr_status find_errors(mcr_squares *q, const double *a, double *error, do
     enum { DOUBT = 10 };
     bool solved = mcr_squares_is_solved(q);
     double share = NAN;
-    mcr_status s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
+    mcr_status s = multiplies_by_sums(q) && !multiplies_triangle(q)
+                       ? mcr_gram_sums_error(q->gram, &share)
+                       : MCR_OK;
+    if (!s)
+        s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
     *value = s ? NAN : value_error(q, solved, error);
     if (s || DOUBT * *value <= q->tol)
         return s;

@@ -27,6 +27,7 @@ CASES = {
     "svm rest": ("blobs -n 700", ["svm", *RBF, "--multiclass", "ovr"]),
     "svm falkon": ("moons -n 3000", ["svm", *RBF, "--approx", "falkon", "--rank", "60"]),
     "svm sample": ("moons -n 20000 --noise 0.3", ["svm", *RBF, "--approx", "rff", "--rank", "40"]),
+    "svm left out": ("moons -n 24000 --noise 0.3", ["svm", "-k", "rbf(gamma=30)", "--approx", "falkon", "--rank", "60"]),
     "svm sparse": ("motifs -n 400", ["svm", "-k", "spectrum(p=6)", "--form", "primal"]),
     "nu-svm": ("moons -n 3000", ["nu-svm", *RBF]),
     "svr": ("friedman -n 3000", ["svr", *RBF, "-C", "10"]),

@@ -10,8 +10,10 @@
 #include "gram/factor.h"
 #include "gram/round.h"
 #include "learn/form.h"
+#include "linalg/system.h"
 #include "solve/conjugate.h"
 #include "solve/falkon.h"
+#include "solve/sampled.h"
 
 enum { N = 700, M = 30 };
 
@@ -308,6 +310,107 @@ static void test_solver(void **state)
     mcr_data_free(data);
 }
 
+/* D'hD from kernel values is that from features, of all rows and of some; where it may not be off,
+ * it is made from features. */
+static void test_weighted(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "friedman", N);
+    mcr_gram *g, *part;
+    mcr_map *map = open_falkon(ctx, &g, data, M, 0);
+    mcr_system want, got;
+    static double h[N];
+    static int64_t list[N / 2];
+    for (int64_t i = 0; i < N; i++)
+        h[i] = i % 3 ? 1 + sin((double)i) : 0;
+    for (int64_t i = 0; i < N / 2; i++)
+        list[i] = 2 * i + 1;
+    test_ok(ctx, mcr_gram_select_both(&part, g, (mcr_rows){list, 0, N / 2}));
+    test_ok(ctx, mcr_system_open(&want, ctx, M, "test"));
+    test_ok(ctx, mcr_system_open(&got, ctx, M, "test"));
+    for (int t = 0; t < 4; t++) {
+        mcr_gram *of = t % 2 ? part : g;
+        mcr_rows x = mcr_gram_all(of);
+        test_ok(ctx, mcr_gram_fill_weighted(of, &want, x, h));
+        test_ok(ctx, mcr_gram_fill_near(of, &got, x, h, t < 2 ? 1 : 0));
+        double largest = 0, off = 0;
+        for (int64_t i = 0; i < M; i++)
+            for (int64_t j = 0; j <= i; j++) {
+                double a = want.a[i * want.ld + j], b = got.a[i * got.ld + j];
+                off = fmax(off, fabs(a - b));
+                largest = fmax(largest, fabs(a));
+            }
+        assert_true(t < 2 ? off > 0 && off <= 1e-9 * largest : off == 0);
+        assert_true(off <= mcr_gram_near_error(of, 2.0 * N) && mcr_gram_near_error(of, 1) > 0);
+    }
+    mcr_system_close(&want);
+    mcr_system_close(&got);
+    mcr_gram_close(part);
+    mcr_gram_close(g);
+    mcr_map_close(map);
+    mcr_data_free(data);
+}
+
+/* Systems of many rows: against the factor of all of them; then with other weights, by the same
+ * preconditioner, and with too few rows. */
+static void test_sampled(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "friedman", N);
+    mcr_gram *g;
+    mcr_map *map = open_falkon(ctx, &g, data, M, 0);
+    mcr_system whole, some;
+    mcr_sampled t;
+    static double h[N], want[2 * M], got[2 * M];
+    mcr_rows all = mcr_gram_all(g);
+    test_ok(ctx, mcr_system_open(&whole, ctx, M, "test"));
+    test_ok(ctx, mcr_system_open(&some, ctx, M, "test"));
+    test_ok(ctx, mcr_sampled_open(&t, g, &some));
+    assert_true(mcr_sampled_suits(&t, N, N) && !mcr_sampled_suits(&t, M, M));
+    assert_true(!mcr_sampled_suits(&t, N, 1e30));
+    for (int round = 0; round < 2; round++) {
+        for (int64_t i = 0; i < N; i++)
+            h[i] = 1 + round * 0.5 * sin((double)i);
+        for (int64_t k = 0; k < 2 * M; k++)
+            want[k] = got[k] = cos((double)k);
+        test_ok(ctx, mcr_gram_fill_weighted(g, &whole, all, h));
+        test_ok(ctx, mcr_system_factor(&whole, 1, NULL, NULL));
+        test_ok(ctx, mcr_system_solve(&whole, 2, want));
+        test_ok(ctx, mcr_sampled_solve(&t, all, h, 2, got));
+        test_close_arrays("solution", got, want, 2 * M, 1e-2);
+        assert_true(t.count > 6 * M - 10 && t.count < N);
+    }
+    mcr_sampled_close(&t);
+    mcr_system_close(&whole);
+    mcr_system_close(&some);
+    mcr_gram_close(g);
+    mcr_map_close(map);
+    mcr_data_free(data);
+}
+
+/* So many objects that most are left out of the steps of svm: the solution is that of features, and
+ * the same bits with one thread. */
+static void test_left_out(void **state)
+{
+    mcr *ctx = *state, *one = test_open(1);
+    static const char *const options[] = {"approx=falkon rank=60", "approx=nystrom rank=60"};
+    double objective[2];
+    mcr_data *data = sample_data(ctx, "moons", 40000), *same = sample_data(one, "moons", 40000);
+    for (int t = 0; t < 2; t++) {
+        mcr_model *m = fit_model(ctx, "svm", "rbf(gamma=30)", data, options[t]);
+        assert_int_equal(mcr_model_report(m)->stop, MCR_STOP_OPTIMAL);
+        objective[t] = mcr_model_report(m)->objective;
+        mcr_model_free(m);
+    }
+    mcr_model *m = fit_model(one, "svm", "rbf(gamma=30)", same, options[0]);
+    assert_true(mcr_model_report(m)->objective == objective[0]);
+    test_close_real("objective", objective[0], objective[1], 1e-4 * fabs(objective[1]));
+    mcr_model_free(m);
+    mcr_data_free(same);
+    mcr_data_free(data);
+    test_close(one);
+}
+
 /* Of very many objects falkon is chosen, and the report says so; approx=none, another form or few
  * objects: exact. */
 static void test_choice(void **state)
@@ -343,6 +446,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_dependent, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_solver, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_weighted, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_sampled, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_left_out, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

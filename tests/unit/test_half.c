@@ -4,6 +4,9 @@
  */
 #include "learner_helpers.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "gram/half.h"
 #include "gram/stored.h"
 
@@ -151,6 +154,41 @@ static void test_sums(void **context)
     }
 }
 
+/* What rounding makes of sums of the same values is within its bound, which is far below that of n
+ * roundings: against sums in long double, with terms of one sign and of falling size. */
+static void test_rounding(void **context)
+{
+    static const int64_t sizes[] = {150, 700, 2500};
+    mcr *ctx = *context;
+    for (size_t t = 0; t < 2 * sizeof sizes / sizeof *sizes; t++) {
+        int64_t n = sizes[t / 2];
+        mcr_gram *gram = gram_of(ctx, "friedman", "rbf(gamma=0.05)", n);
+        mcr_error value;
+        double share, *k = vectors(n, n), *v = vectors(1, n), *f = vectors(1, n), worst = 0;
+        for (int64_t i = 0; i < n; i++)
+            v[i] = t % 2 ? fabs(v[i]) + 1.0 / 3 : exp(-0.01 * (double)i) + 1e-9 * v[i];
+        test_ok(ctx, mcr_gram_matrix(gram, k, n));
+        test_ok(ctx, mcr_gram_sums(gram, mcr_gram_all(gram), true, v, f));
+        test_ok(ctx, mcr_gram_sums_error(gram, &share));
+        test_ok(ctx, mcr_gram_error(gram, true, &value));
+        double bound = share - value.absolute;
+        for (int64_t i = 0; i < n; i++) {
+            long double sum = 0, size = 0;
+            for (int64_t j = 0; j < n; j++) {
+                sum += (long double)k[i * n + j] * (long double)v[j];
+                size += fabsl((long double)k[i * n + j] * (long double)v[j]);
+            }
+            worst = fmax(worst, (double)(fabsl((long double)f[i] - sum) / size));
+        }
+        assert_true(worst > 0 && worst <= bound);
+        assert_true(n < 1000 || bound < 0.1 * 0.5 * DBL_EPSILON * (double)n * 1.02);
+        mcr_gram_close(gram);
+        free(k);
+        free(v);
+        free(f);
+    }
+}
+
 /* The mean far from the origin, and near it: the same components as by all of A. */
 static void test_centring(void **context)
 {
@@ -198,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test_setup_teardown(test_rounding, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_centring, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),
     };

@@ -1,0 +1,270 @@
+/* falkon_sample.c: the sample of rows that preconditions, and its own problem.
+ *
+ * Its Hessian comes from features, or straight from kernel values where rounding allows that, which
+ * is a third of the work per row: then the sample is larger, and its problem solved by conjugate
+ * gradients, too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "solve/falkon_impl.h"
+
+#define NEAR 10 /* of mu: how far the preconditioner may be off, by a careful estimate */
+
+double mcr_falkon_curvature(const mcr_falkon *t, int64_t row, const double *f, double *unit)
+{
+    int64_t k = t->columns;
+    double sum = 0, *hv = unit + k;
+    for (int64_t c = 0; c < k; c++) {
+        memset(unit, 0, sizeof *unit * (size_t)k);
+        unit[c] = 1;
+        t->p->curve(t->p->self, row, 1, f, unit, hv);
+        sum += fmax(hv[c], 0) / (double)k;
+    }
+    return sum;
+}
+
+bool mcr_falkon_probe(const mcr_falkon *t, int64_t i, int64_t *row)
+{
+    *row = i * t->all / MCR_FALKON_PROBES - t->first;
+    return *row >= 0 && *row < t->n;
+}
+
+/* Whether the Hessian of all rows at f = 0, from kernel values, is near enough. */
+static mcr_status choose_way(mcr_falkon *t)
+{
+    double sum = 0, *f = mcr_alloc_zero(t->ctx, 3 * (size_t)t->columns, sizeof *f);
+    mcr_status s = f ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0, row; i < MCR_FALKON_PROBES && !s; i++)
+        if (mcr_falkon_probe(t, i, &row))
+            sum += mcr_falkon_curvature(t, row, f, f + t->columns);
+    mcr_free(t->ctx, f);
+    if (!s)
+        s = mcr_gram_total(t->gram, &sum, 1);
+    t->quick = !s && mcr_gram_near_error(t->gram, sum / MCR_FALKON_PROBES * (double)t->all) <=
+                         NEAR * t->p->mu;
+    return s;
+}
+
+/* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
+ * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work. */
+static int64_t choose_size(const mcr_falkon *t)
+{
+    enum { LEAST = 2, MOST = 200, VALUE = 16 };
+    double p = (double)t->width, pass = (double)t->all * (mcr_gram_work(t->gram) + VALUE * p);
+    double rows = fmin(fmax(2 * pass / ((t->quick ? 1 : 3) * p * p), LEAST * p), MOST * p);
+    return rows < (double)t->all ? (int64_t)rows : t->all;
+}
+
+/* Where rows are spread, those of others are left to them. */
+static void take_row(mcr_falkon *t, int64_t row, double share)
+{
+    if (row < t->first || row >= t->first + t->n)
+        return;
+    t->row[t->samples] = row - t->first;
+    t->share[t->samples++] = share;
+}
+
+/* One row of each of as many strata, which stands for its stratum: no list of all rows is
+ * needed. Then rows that stand for themselves. */
+static void draw_rows(mcr_falkon *t, int64_t strata, mcr_rows own)
+{
+    mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample", 0);
+    for (int64_t i = 0; i < strata; i++) {
+        int64_t first = (int64_t)((double)i / (double)strata * (double)t->all);
+        int64_t end = (int64_t)((double)(i + 1) / (double)strata * (double)t->all);
+        int64_t row = first + (end > first + 1 ? mcr_random_below(&r, end - first) : 0);
+        take_row(t, row, (double)t->all / (double)strata);
+    }
+    for (int64_t i = 0; i < own.count; i++)
+        take_row(t, mcr_rows_at(own, i), 1);
+}
+
+/* The landmarks themselves are among the sample: they are the only ones that far directions are
+ * sure to be seen by. */
+mcr_status mcr_falkon_open_sample(mcr_falkon *t)
+{
+    mcr_status s = choose_way(t);
+    if (s)
+        return s;
+    int64_t strata = choose_size(t);
+    mcr_rows own = strata < t->all ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
+    t->r->sample = strata + own.count;
+    /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
+    double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
+    size_t count = (size_t)fmin(each, (double)t->r->sample);
+    t->row = mcr_alloc(t->ctx, count, sizeof *t->row);
+    t->share = mcr_alloc(t->ctx, count, sizeof *t->share);
+    t->h = mcr_alloc(t->ctx, count, sizeof *t->h);
+    t->sf = mcr_alloc(t->ctx, count, (size_t)t->columns * sizeof *t->sf);
+    t->sg = mcr_alloc(t->ctx, count, 2 * (size_t)t->columns * sizeof *t->sg);
+    if (!t->row || !t->share || !t->h || !t->sf || !t->sg)
+        return MCR_NO_MEMORY;
+    draw_rows(t, strata, own);
+    mcr_rows rows = {t->row, 0, t->samples};
+    count = (size_t)t->samples;
+    size_t bytes = count * (size_t)t->width * sizeof(double);
+    if (t->quick || bytes > mcr_budget_left(t->ctx) / 4)
+        return mcr_gram_select_both(&t->sample, t->gram, rows);
+    s = mcr_budget_take(t->ctx, bytes, t->p->phase);
+    if (s)
+        return s;
+    t->taken = bytes;
+    t->dense = mcr_alloc(t->ctx, count, (size_t)t->width * sizeof *t->dense);
+    s = t->dense ? mcr_gram_factor_rows(t->gram, rows, t->dense) : MCR_NO_MEMORY;
+    return s ? s
+             : mcr_gram_factor(&t->sample, t->ctx,
+                               &(mcr_factor){.n = t->samples,
+                                             .p = t->width,
+                                             .dense = t->dense,
+                                             .ld = t->width,
+                                             .spread = mcr_gram_is_spread(t->gram)});
+}
+
+/* The loss of the sample at f, which stands for all; its gradient goes to t->sg. */
+static mcr_status sample_loss(mcr_falkon *t, const double *f, double *loss)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < t->samples; i++) {
+        int64_t at = i * t->columns;
+        sum += t->share[i] * t->p->loss(t->p->self, t->row[i], 1, f + at, t->sg + at);
+        for (int64_t c = 0; c < t->columns; c++)
+            t->sg[at + c] *= t->share[i];
+    }
+    *loss = sum;
+    return mcr_gram_total(t->gram, loss, 1);
+}
+
+mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step)
+{
+    for (int64_t i = 0; i < t->samples; i++)
+        t->h[i] = i % step ? 0
+                           : (double)step * t->share[i] *
+                                 mcr_falkon_curvature(t, t->row[i], f + i * t->columns, t->sg);
+    mcr_status s = mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h,
+                                      NEAR * t->p->mu);
+    return s ? s : mcr_system_factor(&t->m, t->p->mu, NULL, NULL);
+}
+
+mcr_status mcr_falkon_precondition(void *self, const double *r, double *z)
+{
+    mcr_falkon *t = self;
+    memcpy(z, r, sizeof *z * (size_t)t->size);
+    return mcr_system_solve(&t->m, t->columns, z);
+}
+
+/* How far along the step the sample's objective falls enough; 0: nowhere. */
+static mcr_status sample_length(mcr_falkon *t, double objective, double slope, const double *df,
+                                double *trial, double *length)
+{
+    enum { HALVES = 30 };
+    mcr_status s = MCR_OK;
+    *length = 1;
+    for (int i = 0; i < HALVES && !s; i++, *length /= 2) {
+        double square = 0, loss = 0;
+        for (int64_t k = 0; k < t->size; k++) {
+            double w = t->w[k] + *length * t->step[k];
+            square += w * w;
+        }
+        for (int64_t k = 0; k < t->samples * t->columns; k++)
+            trial[k] = t->sf[k] + *length * df[k];
+        s = sample_loss(t, trial, &loss);
+        if (!s && loss + t->p->mu / 2 * square <= objective + 1e-4 * *length * slope)
+            return MCR_OK;
+    }
+    *length = 0;
+    return s;
+}
+
+static double bend_sample(const void *self, int64_t first, int64_t count, const double *y,
+                          double *a)
+{
+    const mcr_falkon *t = self;
+    int64_t k = t->columns;
+    for (int64_t i = first; i < first + count; i++) {
+        double *to = a + (i - first) * k;
+        t->p->curve(t->p->self, t->row[i], 1, t->sf + i * k, y + (i - first) * k, to);
+        for (int64_t c = 0; c < k; c++)
+            to[c] *= t->share[i];
+    }
+    return 0;
+}
+
+/* hv = the sample's Hessian times v */
+static mcr_status apply_sample(void *self, const double *v, double *hv)
+{
+    mcr_falkon *t = self;
+    mcr_round pass = {.x = mcr_gram_all(t->sample),
+                      .precise = !t->rough,
+                      .outputs = t->columns,
+                      .c = v,
+                      .work = bend_sample,
+                      .self = t,
+                      .u = hv};
+    mcr_status s = mcr_gram_factor_round(t->sample, &pass);
+    for (int64_t k = 0; k < t->size && !s; k++)
+        hv[k] += t->p->mu * v[k];
+    return s;
+}
+
+/* A step of Newton's method on the sample, by the factor of its Hessian; where the sample is large,
+ * by that of a part of it at the start, which is the preconditioner of all steps. */
+static mcr_status step_sample(mcr_falkon *t, bool first)
+{
+    enum { MOST = 20, EVERY = 3 };
+    double norm;
+    int64_t steps = 0;
+    mcr_conjugate c = {.ctx = t->ctx,
+                       .size = t->size,
+                       .apply = apply_sample,
+                       .precondition = mcr_falkon_precondition,
+                       .self = t,
+                       .enough = 0.1 * sqrt(mcr_falkon_dot(t->size, t->g, t->g)),
+                       .most = MOST};
+    if (t->quick && !first)
+        return mcr_conjugate_solve(&c, t->g, t->step, &norm, &steps);
+    mcr_status s = mcr_falkon_factorise(t, t->sf, t->quick && !t->p->quadratic ? EVERY : 1);
+    return s ? s : mcr_falkon_precondition(t, t->g, t->step);
+}
+
+mcr_status mcr_falkon_solve_sample(mcr_falkon *t)
+{
+    enum { MOST = 20 };
+    double enough = t->quick ? 1e-3 : 1e-4;
+    size_t all = (size_t)(t->samples * t->columns);
+    mcr_rows rows = mcr_gram_all(t->sample);
+    double *df = mcr_alloc(t->ctx, 2 * all, sizeof *df);
+    mcr_status s = df ? MCR_OK : MCR_NO_MEMORY;
+    memset(t->w, 0, sizeof *t->w * (size_t)t->size);
+    memset(t->sf, 0, sizeof *t->sf * all);
+    bool done = false;
+    for (int i = 0; i < MOST && !s && !done; i++) {
+        double objective = 0, length = 0;
+        s = sample_loss(t, t->sf, &objective);
+        objective += t->p->mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
+        if (!s)
+            s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
+        for (int64_t k = 0; k < t->size && !s; k++)
+            t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
+        if (!s)
+            s = step_sample(t, i == 0);
+        double slope = s ? 0 : -mcr_falkon_dot(t->size, t->g, t->step);
+        if (!s)
+            s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
+        if (!s)
+            s = sample_length(t, objective, slope, df, df + all, &length);
+        for (int64_t k = 0; k < t->size && !s; k++)
+            t->w[k] += length * t->step[k];
+        for (size_t k = 0; k < all && !s; k++)
+            t->sf[k] += length * df[k];
+        /* The sample's optimum is as far from that of all as a share of its own objective. */
+        done = t->p->quadratic || length == 0 || -slope <= enough * fabs(objective);
+        if (!s && !done)
+            s = mcr_falkon_is_over(t, &done);
+    }
+    mcr_free(t->ctx, df);
+    return s || !t->quick || t->p->quadratic ? s : mcr_falkon_factorise(t, t->sf, 1);
+}
