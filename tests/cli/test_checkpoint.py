@@ -221,6 +221,11 @@ def test_forged():
     tap.check_equal(go_on_from(words, forge(state, [(PART + 800, nan * 2)])), 1, "no number as a coefficient")
     words, state = kept_state("gp")
     tap.check_equal(go_on_from(words, forge(state, [(PART + 8, struct.pack("<q", 1))])), 1, "a value without its slope")
+    words, state = kept_state("svm sample")  # at the end of its one part: no list of objects, no preconditioner
+    head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
+    longer = state[:-44] + struct.pack("<qdddqq", 1, 1e9, 0, 0, 1 << 40, 0) + state[-4:]
+    length = struct.unpack_from("<q", state, head + 48)[0] + 8
+    tap.check_equal(go_on_from(words, forge(longer, [(48, struct.pack("<q", length))])), 1, "an object that is not there")
     draw, runs = random.Random(1), 0
     for name in CASES if ALL else ("svm pairs", "nu-svr", "logistic", "kmeans", "perceptron voted"):
         words, state = kept_state(name)
