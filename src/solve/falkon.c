@@ -409,9 +409,10 @@ static mcr_status iterate(mcr_falkon *t)
         bool rough = t->rough;
         s = advance(t);
         t->in_vain = !rough && r->gradient > 0.5 * before ? t->in_vain + 1 : 0;
+        if (s || r->stop != MCR_STOP_OPTIMAL) /* a step that was cut short is not gone on from */
+            break;
         mcr_resume_drop(t->ctx, t->steps_part);
-        if (!s)
-            s = mcr_resume_keep(t->ctx, t->part, walk, t);
+        s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
     return s || !t->blunt ? s : measure(t, true);
 }

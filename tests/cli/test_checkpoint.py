@@ -259,6 +259,15 @@ def test_limits():
                env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
     fit([*words, *stopped])
     tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model")
+    words = ["logistic", "d.csv", "-k", "rbf(gamma=2)", "--lambda", "1e-4", "--approx", "falkon", "--rank", "100",
+             "--time-limit", "600"]
+    fit([*words, "-o", "whole.mercer"])
+    for look in (110, 140, 170, 200):  # within a step, which is not taken as it was left
+        os.remove("c")
+        tap.mercer("fit", *words, *stopped, "--quiet", "--threads", "1",
+                   env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:%d" % look}, status=None)
+        fit([*words, *stopped])
+        tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model after a stop at look %d" % look)
 
 
 if __name__ == "__main__":
