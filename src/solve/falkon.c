@@ -15,6 +15,7 @@
 #include "solve/falkon_impl.h"
 
 enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
+#define GAIN 1e-3     /* of the objective in a step: far from the optimum the gradient may not fall */
 
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes)
 {
@@ -397,18 +398,19 @@ static mcr_status iterate(mcr_falkon *t)
         s = mcr_falkon_is_over(t, &ended);
         if (s || ended)
             break;
-        double before = r->gradient;
+        double before = r->gradient, was = r->objective;
         if (t->p->most_steps > 0 && r->steps >= t->p->most_steps) {
             r->stop = MCR_STOP_STEPS;
             break;
         }
-        if (t->in_vain == PATIENCE) {
+        if (t->in_vain >= PATIENCE) {
             r->stop = MCR_STOP_STUCK;
             break;
         }
         bool rough = t->rough;
         s = advance(t);
-        t->in_vain = !rough && r->gradient > 0.5 * before ? t->in_vain + 1 : 0;
+        bool gains = r->gradient <= 0.5 * before || r->objective < was - GAIN * fabs(was);
+        t->in_vain = rough || gains ? 0 : t->in_vain + 1;
         if (s || r->stop != MCR_STOP_OPTIMAL) /* a step that was cut short is not gone on from */
             break;
         mcr_resume_drop(t->ctx, t->steps_part);
