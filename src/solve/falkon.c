@@ -315,6 +315,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_flag(w, &t->rough);
     mcr_walk_flag(w, &t->plain);
     mcr_walk_flag(w, &t->blunt);
+    if (w->reads && !w->status && t->plain && !mcr_gram_is_restricted(t->gram))
+        mcr_walk_refuse(w); /* of others the error of floats is not known */
     MCR_WALK(w, t->fall);
     mcr_walk_count(w, &t->steps);
     mcr_walk_count(w, &t->in_vain);
