@@ -15,7 +15,7 @@
 #include "solve/falkon_impl.h"
 
 enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
-#define GAIN 1e-3     /* of the objective in a step: far from the optimum the gradient may not fall */
+#define GAIN 1e-3     /* of the objective: far from the optimum the gradient may not fall */
 
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes)
 {

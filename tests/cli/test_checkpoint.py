@@ -225,7 +225,7 @@ def test_forged():
     head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
     longer = state[:-44] + struct.pack("<qdddqq", 1, 1e9, 0, 0, 1 << 40, 0) + state[-4:]
     length = struct.unpack_from("<q", state, head + 48)[0] + 8
-    tap.check_equal(go_on_from(words, forge(longer, [(48, struct.pack("<q", length))])), 1, "an object that is not there")
+    tap.check_equal(go_on_from(words, forge(longer, [(48, struct.pack("<q", length))])), 1, "no such object")
     draw, runs = random.Random(1), 0
     for name in CASES if ALL else ("svm pairs", "nu-svr", "logistic", "kmeans", "perceptron voted"):
         words, state = kept_state(name)
