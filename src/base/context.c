@@ -362,7 +362,8 @@ static bool is_hopeless(const mcr *ctx, double fraction, double now)
 
 bool mcr_deadline_passed(const mcr *ctx, double now)
 {
-    return ctx->deadline > 0 && !ctx->user_stopped && now > ctx->deadline;
+    return ctx->deadline > 0 && !__atomic_load_n(&ctx->user_stopped, __ATOMIC_RELAXED) &&
+           now > ctx->deadline;
 }
 
 bool mcr_deadline_over(const mcr *ctx)
@@ -397,7 +398,8 @@ bool mcr_report(mcr *ctx, const mcr_progress *now)
     pthread_mutex_unlock(&ctx->lock);
     if (ctx->config.progress != NULL && ctx->config.progress(ctx->config.user, &sized) != 0)
         stop = 1;
-    ctx->user_stopped = ctx->user_stopped || stop != 0;
+    if (stop != 0)
+        __atomic_store_n(&ctx->user_stopped, true, __ATOMIC_RELAXED); /* workers read it */
     pthread_mutex_unlock(&ctx->callback_lock);
     return stop != 0 || late;
 }

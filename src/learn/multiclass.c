@@ -193,7 +193,8 @@ static mcr_status open_result(task *t, mcr_binary *r)
  * stopped. */
 static mcr_stop reason(const job *j)
 {
-    return j->deadline > 0 && !j->in->ctx->user_stopped ? MCR_STOP_TIME : MCR_STOP_INTERRUPTED;
+    bool user = __atomic_load_n(&j->in->ctx->user_stopped, __ATOMIC_RELAXED);
+    return j->deadline > 0 && !user ? MCR_STOP_TIME : MCR_STOP_INTERRUPTED;
 }
 
 static mcr_status run_task(task *t, mcr_binary *r)

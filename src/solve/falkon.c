@@ -15,6 +15,7 @@
 #include "solve/falkon_impl.h"
 
 enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
+#define GAIN 1e-3     /* of the objective: far from the optimum the gradient may not fall */
 
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes)
 {
@@ -314,6 +315,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_flag(w, &t->rough);
     mcr_walk_flag(w, &t->plain);
     mcr_walk_flag(w, &t->blunt);
+    if (w->reads && !w->status && t->plain && !mcr_gram_is_restricted(t->gram))
+        mcr_walk_refuse(w); /* of others the error of floats is not known */
     MCR_WALK(w, t->fall);
     mcr_walk_count(w, &t->steps);
     mcr_walk_count(w, &t->in_vain);
@@ -397,21 +400,23 @@ static mcr_status iterate(mcr_falkon *t)
         s = mcr_falkon_is_over(t, &ended);
         if (s || ended)
             break;
-        double before = r->gradient;
+        double before = r->gradient, was = r->objective;
         if (t->p->most_steps > 0 && r->steps >= t->p->most_steps) {
             r->stop = MCR_STOP_STEPS;
             break;
         }
-        if (t->in_vain == PATIENCE) {
+        if (t->in_vain >= PATIENCE) {
             r->stop = MCR_STOP_STUCK;
             break;
         }
         bool rough = t->rough;
         s = advance(t);
-        t->in_vain = !rough && r->gradient > 0.5 * before ? t->in_vain + 1 : 0;
+        bool gains = r->gradient <= 0.5 * before || r->objective < was - GAIN * fabs(was);
+        t->in_vain = rough || gains ? 0 : t->in_vain + 1;
+        if (s || r->stop != MCR_STOP_OPTIMAL) /* a step that was cut short is not gone on from */
+            break;
         mcr_resume_drop(t->ctx, t->steps_part);
-        if (!s)
-            s = mcr_resume_keep(t->ctx, t->part, walk, t);
+        s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
     return s || !t->blunt ? s : measure(t, true);
 }

@@ -37,7 +37,8 @@ enum {
     SAMPLE = 2048,    /* objects to begin with, at least */
     PER_FEATURE = 16, /* and for each feature */
     CHUNK = 16384,    /* objects of a part */
-    FOUND = 4
+    FOUND = 4,
+    TRIES = 4 /* widths at the end */
 };
 
 #define FIRST_WIDTH 4.0
@@ -541,6 +542,8 @@ static void walk_place(state *t, mcr_walk *w)
         if (w->reads && !w->status && *number[i] < 0)
             mcr_walk_refuse(w);
     }
+    if (w->reads && !w->status && t->place.tries >= TRIES)
+        mcr_walk_refuse(w);
 }
 
 /* Between two steps. The sample is taken again; what the steps made of it is read. */
@@ -556,7 +559,7 @@ static mcr_status walk(void *self, mcr_walk *w)
     MCR_WALK(w, t->bias);
     mcr_status s = w->status;
     if (!s && w->reads)
-        s = t->place.size < 1 || t->place.size > t->n
+        s = t->place.size < (t->place.all ? t->n : 1) || t->place.size > t->n
                 ? mcr_walk_refuse(w)
                 : take_sample(t, t->place.size, t->place.number);
     if (s)
@@ -571,6 +574,9 @@ static mcr_status walk(void *self, mcr_walk *w)
         return mcr_walk_refuse(w);
     if (t->near.count > 0)
         mcr_walk_bytes(w, t->close, sizeof *t->close * (size_t)t->near.count);
+    for (int64_t k = 0; k < t->near.count && w->reads && !w->status; k++)
+        if (t->close[k] <= (k ? t->close[k - 1] : -1) || t->close[k] >= t->at.count)
+            return mcr_walk_refuse(w);
     return w->status ? w->status : mcr_sampled_walk(&t->sampled, w);
 }
 
@@ -649,7 +655,6 @@ static mcr_status solve_samples(state *t, bool *over)
 
 static mcr_status solve(state *t, double *b, double *g, double *w)
 {
-    enum { TRIES = 4 };
     bool over = false;
     mcr_status s = measure(t);
     if (t->p->part)

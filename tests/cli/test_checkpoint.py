@@ -221,6 +221,11 @@ def test_forged():
     tap.check_equal(go_on_from(words, forge(state, [(PART + 800, nan * 2)])), 1, "no number as a coefficient")
     words, state = kept_state("gp")
     tap.check_equal(go_on_from(words, forge(state, [(PART + 8, struct.pack("<q", 1))])), 1, "a value without its slope")
+    words, state = kept_state("svm sample")  # at the end of its one part: no list of objects, no preconditioner
+    head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
+    longer = state[:-44] + struct.pack("<qdddqq", 1, 1e9, 0, 0, 1 << 40, 0) + state[-4:]
+    length = struct.unpack_from("<q", state, head + 48)[0] + 8
+    tap.check_equal(go_on_from(words, forge(longer, [(48, struct.pack("<q", length))])), 1, "no such object")
     draw, runs = random.Random(1), 0
     for name in CASES if ALL else ("svm pairs", "nu-svr", "logistic", "kmeans", "perceptron voted"):
         words, state = kept_state(name)
@@ -254,6 +259,15 @@ def test_limits():
                env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
     fit([*words, *stopped])
     tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model")
+    words = ["logistic", "d.csv", "-k", "rbf(gamma=2)", "--lambda", "1e-4", "--approx", "falkon", "--rank", "100",
+             "--time-limit", "600"]
+    fit([*words, "-o", "whole.mercer"])
+    for look in (110, 140, 170, 200):  # within a step, which is not taken as it was left
+        os.remove("c")
+        tap.mercer("fit", *words, *stopped, "--quiet", "--threads", "1",
+                   env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:%d" % look}, status=None)
+        fit([*words, *stopped])
+        tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model after a stop at look %d" % look)
 
 
 if __name__ == "__main__":

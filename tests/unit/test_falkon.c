@@ -411,6 +411,20 @@ static void test_left_out(void **state)
     test_close(one);
 }
 
+/* With a small lambda the gradient does not fall for many steps, while the objective does: that is
+ * no reason to give up. */
+static void test_far(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data;
+    test_ok(ctx, mcr_data_sample(&data, ctx, "moons", 3000, 0.3));
+    mcr_model *m = fit_model(ctx, "logistic", "rbf(gamma=2)", data,
+                             "approx=falkon rank=100 lambda=1e-6");
+    assert_int_equal(mcr_model_report(m)->stop, MCR_STOP_OPTIMAL);
+    mcr_model_free(m);
+    mcr_data_free(data);
+}
+
 /* Of very many objects falkon is chosen, and the report says so; approx=none, another form or few
  * objects: exact. */
 static void test_choice(void **state)
@@ -449,6 +463,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_weighted, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_sampled, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_left_out, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_far, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
