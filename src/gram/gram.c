@@ -187,11 +187,13 @@ mcr_status mcr_gram_error(mcr_gram *g, bool precise, mcr_error *error)
 
 mcr_status mcr_gram_sums_error(mcr_gram *g, double *share)
 {
-    mcr_error r;
+    mcr_error r = {0, 0};
     double depth = g->type->depth ? g->type->depth(g) : (double)g->rows;
     mcr_status s = mcr_gram_error(g, true, &r);
     double sums = 0.5 * DBL_EPSILON * depth;
-    *share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) + sums / (1 - sums);
+    double value = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
+    sums /= 1 - sums;
+    *share = value + sums + value * sums;
     return s;
 }
 

@@ -272,9 +272,12 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     return st;
 }
 
-/* With a K that is there a solver has little use for more workers; calibrating has. */
+/* With a K that is there a solver has little use for more workers; calibrating has. A restricted
+ * Gram is for one problem at a time: its passes use all workers, and have one buffer each. */
 static bool is_side_by_side(const job *j, int workers)
 {
+    if (j->form.gram && mcr_gram_is_restricted(j->form.gram))
+        return false;
     return j->problems >= 2 * workers || (j->k && (j->problems >= workers || !j->curve));
 }
 

@@ -213,6 +213,8 @@ static mcr_status vote_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data
     mcr_status s = largest_value(w, gram, &largest);
     if (!s)
         s = mcr_pair_votes_count(w->votes, gram, largest, w->class, w->unsure);
+    else if (s != MCR_NO_MEMORY) /* precomputed values of new objects have no diagonal */
+        s = MCR_NUMERIC;
     for (int64_t i = 0; i < w->count && s == MCR_NUMERIC; i++) /* too large for float */
         w->unsure[i] = 1;
     int64_t unsure = !s || s == MCR_NUMERIC ? list_unsure(w) : 0;

@@ -496,7 +496,8 @@ void mcr_tried_use_all(mcr_tried *t)
 }
 
 /* The search on some of the objects; the points that are left go to `point`. None, where these
- * objects cannot be split like all of them. */
+ * objects cannot be split like all of them. Scores of a search that is stopped here stay: they are
+ * all that is known. */
 static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan,
                           int64_t *point, int64_t *count)
 {
@@ -505,10 +506,12 @@ static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_spli
         s = try_coarse_to_fine(t);
     *count = s || t->best < 0 ? 0 : list_finalists(t, point);
     mcr_tried_use_all(t);
+    if (s == MCR_STOPPED)
+        return s;
     for (int64_t p = 0; p < t->grid->points; p++)
         mcr_tried_forget(t, p);
     t->best = -1;
-    return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
+    return s == MCR_NO_MEMORY ? s : MCR_OK;
 }
 
 /* The finalists on all objects, then better neighbours of the best of each kernel that is not far

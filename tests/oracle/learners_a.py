@@ -109,7 +109,8 @@ def test_ridge_is_kernel_ridge():
 
 def test_ridge_search():
     """Held-out values of all folds and penalties come from few inverses: the scores are those of a training for
-    each fold, solved with NumPy. Ranges of 2^9 (one inverse), 10^7 (several) and of two values; 10 folds; weights."""
+    each fold, solved with NumPy. Ranges of 2^9 (one inverse), 10^7 (several) and of two values; 10 folds; weights; and penalties that are
+    small against K, where an inverse would lose digits."""
     tap.mercer("sample", "sinc", "-n", 420, "--seed", 3, "-o", "s.csv", "--quiet")
     rows = np.genfromtxt("s.csv", delimiter=",", skip_header=1)
     y, weight = rows[:, -1], np.linspace(0.5, 2, len(rows))
@@ -118,7 +119,8 @@ def test_ridge_search():
     for kernel in ("rbf(gamma=0.3)", "rbf(gamma=30)"):
         k = gram("s.csv", None, kernel)
         for penalty, folds, weighted in (("0.001:0.512:log10", 5, False), ("1e-5:100:log8", 10, False),
-                                         ("0.01:1:log6", 5, True), ("0.1:0.2:2", 3, False)):
+                                         ("0.01:1:log6", 5, True), ("0.1:0.2:2", 3, False),
+                                         ("1e-6:1e-5:log2", 5, False)):
             options = ["w.csv", "--weight", "weight"] if weighted else ["s.csv"]
             options += ["-k", kernel, "--folds", folds]
             tap.mercer("cv", "ridge", *options, "-o", "cv.csv", "--quiet")
