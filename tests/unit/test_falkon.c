@@ -451,6 +451,32 @@ static void test_choice(void **state)
     }
 }
 
+/* Problems of several classes share the landmarks: the same bits with one thread and with two. */
+static void test_many_classes(void **state)
+{
+    enum { CLASSES = 20, EACH = 10, OBJECTS = CLASSES * EACH };
+    mcr *ctx[] = {*state, test_open(1)};
+    double x[2 * OBJECTS], y[OBJECTS], *score[2];
+    mcr_random r = mcr_random_stream(3, "classes", 0);
+    for (int i = 0; i < OBJECTS; i++) {
+        y[i] = i % CLASSES;
+        x[2 * i] = cos(y[i]) + 0.2 * mcr_random_normal(&r);
+        x[2 * i + 1] = sin(y[i]) + 0.2 * mcr_random_normal(&r);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        mcr_data *data = dense_data(ctx[turn], OBJECTS, 2, x, y, NULL);
+        mcr_model *m = fit_model(ctx[turn], "svm", "rbf(gamma=0.3)", data, "approx=falkon rank=20");
+        score[turn] = scores_of(ctx[turn], m, data, NULL);
+        mcr_model_free(m);
+        mcr_data_free(data);
+    }
+    assert_memory_equal(score[0], score[1],
+                        sizeof *score[0] * OBJECTS * CLASSES * (CLASSES - 1) / 2);
+    free(score[0]);
+    free(score[1]);
+    test_close(ctx[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sampled, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_left_out, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_far, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_many_classes, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
