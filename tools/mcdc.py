@@ -26,8 +26,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = {  # what is changed, and the tests that must see it
     "src/model/container.c": ["test_container"],
     "src/model/load.c": ["test_container", "test_model"],
-    "src/data/format/csv_dialect.c": ["test_format_csv"],
-    "src/data/format/csv_record.c": ["test_format_csv"],
+    "src/data/format/csv_dialect.c": ["test_csv_fields"],
+    "src/data/format/csv_record.c": ["test_csv_fields"],
     "src/data/format/fasta.c": ["test_format_fasta", "test_join"],
     "src/data/format/jsonl.c": ["test_format_jsonl", "test_join"],
     "src/data/format/jsonl_value.c": ["test_format_jsonl", "test_join"],
@@ -91,7 +91,7 @@ def conditions(source):
     """Ranges of all conditions of a file."""
     text, found = blank(source), []
     body = text.find("\n{\n")
-    for m in re.finditer(r"\b(if|while|for|return)\b|(?<![=!<>])=(?!=)", text):
+    for m in re.finditer(r"(?<!#)\b(if|while|for|return)\b|(?<![=!<>])=(?!=)", text):
         if m.start() < body:
             continue
         at = m.end()

@@ -134,7 +134,7 @@ static void test_types(void **state)
         mcr_data_free(data);
     }
     how.on_disk = 1;
-    write_zeros(path, "<f4", "False", COLS, 4, 34000 * 4, 4); /* in the second step */
+    write_zeros(path, "<f4", "False", COLS, 4, 34000 * 4, 8); /* in the second step: two of them */
     test_fails(ctx, mcr_data_read(&data, ctx, path, &how), MCR_BAD_DATA,
                "x.npy: row 4858, column 2: the value is not finite");
     assert_null(data);
@@ -145,6 +145,30 @@ static void test_types(void **state)
     test_fails(ctx, mcr_data_read(&data, ctx, path, &how), MCR_BAD_DATA,
                "x.npy: the file ends early");
     assert_null(data);
+    test_remove_directory(folder);
+}
+
+static mcr_status read_large(mcr *ctx, void *arg)
+{
+    mcr_data *data = NULL;
+    mcr_read_options how = MCR_INIT(mcr_read_options);
+    how.on_disk = 1;
+    ctx->config.memory_bytes = N * COLS * sizeof(double) * 2;
+    mcr_status status = mcr_data_read(&data, ctx, arg, &how);
+    if (status == MCR_OK)
+        assert_true(mcr_data_on_disk(data));
+    mcr_data_free(data);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    char folder[256], path[300];
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/x.npy", folder);
+    write_npy(path, N);
+    test_sweep_allocations("a matrix on disk", read_large, path);
     test_remove_directory(folder);
 }
 
@@ -262,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_types, test_setup, test_teardown),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test_setup_teardown(test_changes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_text, test_setup, test_teardown),
         cmocka_unit_test(test_text_memory),

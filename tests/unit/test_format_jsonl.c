@@ -550,6 +550,25 @@ static void refuses_cut_files(void **state)
     mcr_data_free(data);
     test_fails(*state, mcr_data_read_memory(&data, *state, "f.jsonl.gz", packed, count - 1, NULL),
                MCR_BAD_DATA, "damaged gzip");
+    /* Six parts are more than is unpacked at a time: the fault comes behind many good lines. */
+    enum { LINES = 5000, BYTES = 12, PARTS = 6 };
+    char *text = malloc(LINES * BYTES + 1);
+    unsigned char *file = malloc(PARTS * (LINES * BYTES + 23));
+    assert_true(text && file);
+    for (int i = 0; i < LINES; i++)
+        snprintf(text + i * BYTES, BYTES + 1, "{\"a\": %4d}\n", i);
+    size_t part = pack_text(file, text);
+    for (size_t i = 1; i < PARTS; i++)
+        memcpy(file + i * part, file, part);
+    test_ok(*state, mcr_data_read_memory(&data, *state, "f.jsonl.gz", file, PARTS * part, NULL));
+    assert_int_equal(mcr_data_count(data), PARTS * LINES);
+    mcr_data_free(data);
+    test_fails(*state,
+               mcr_data_read_memory(&data, *state, "f.jsonl.gz", file, PARTS * part - 1, NULL),
+               MCR_BAD_DATA, "damaged gzip: the file ends early");
+    assert_null(data);
+    free(file);
+    free(text);
 }
 
 static void is_detected(void **state)

@@ -193,6 +193,7 @@ static void refuses_headers(void **state)
     refuse_part(*state, "}", "]", "damaged NumPy header: no dictionary");
     refuse_part(*state, "'descr'", "xdescrx", "damaged NumPy header: no dictionary");
     refuse_part(*state, "'descr'", "5", "damaged NumPy header: no dictionary");
+    refuse_part(*state, "'fortran_order'", "", "damaged NumPy header: no dictionary");
     refuse_part(*state, ":'<f8'", "'<f8'", "damaged NumPy header: no dictionary");
     refuse_part(*state, "'<f8',", "'<f8'", "damaged NumPy header: no dictionary");
     refuse_part(*state, "descr", "descrx", "damaged NumPy header: an unknown entry");
@@ -206,6 +207,7 @@ static void refuses_headers(void **state)
     refuse_part(*state, ",'shape':(2,2)", "",
                 "damaged NumPy header: type, order or shape is missing");
     refuse_part(*state, "(2,2)", "4", "damaged NumPy header: no shape");
+    refuse_part(*state, "(2,2)", "2,2)", "damaged NumPy header: no shape");
     refuse_part(*state, "(2,2)", "(2 2)", "damaged NumPy header: no shape");
     refuse_part(*state, "(2,2)", "(2,2", "damaged NumPy header: no shape");
     refuse_part(*state, "(2,2)", "(4,0)", "the array is empty");
@@ -244,6 +246,8 @@ static void refuses_parts_of_headers(void **state)
     memcpy(file + 10, good, sizeof good - 1);
     test_fails(*state, read_text(&data, *state, "f.npy", file, 10 + sizeof good - 1, NULL, NULL),
                MCR_BAD_DATA, "f.npy: the file ends early");
+    test_fails(*state, read_text(&data, *state, "f.npy", file, 30, NULL, NULL), MCR_BAD_DATA,
+               "f.npy: the file ends early");
     test_fails(*state, read_text(&data, *state, "f.npy", file, 8, NULL, NULL), MCR_BAD_DATA,
                "f.npy: the file ends early");
     file[6] = 0;

@@ -107,7 +107,7 @@ static void names_other_objects(void **state)
     mcr_data *data;
     double row[1];
     int beside = 0;
-    write_table(path, "id,mass,y\ns2,2.5,u\ns1,1.5,v\n");
+    write_table(path, "id,mass,y\ns2,2.5,u\ns1,1.5,v\n17,7.5,u\n");
     test_ok(*state, mcr_join_open(&join, *state, path, NULL));
     test_ok(*state, read_with(&data, *state, join, "t.fa", ">s1\nACGT\n>s2 text\nCC\n", "y"));
     assert_int_equal(mcr_data_fields(data), 2);
@@ -118,12 +118,13 @@ static void names_other_objects(void **state)
     assert_string_equal(mcr_layout_key(mcr_data_layout(data), &beside), "id");
     assert_int_equal(beside, 1);
     mcr_data_free(data);
-    test_ok(*state,
-            read_with(&data, *state, join, "t.jsonl",
-                      "{\"id\": \"s1\", \"a\": \"x\"}\n{\"id\": \"s2\", \"a\": \"z\"}\n", "y"));
+    test_ok(*state, read_with(&data, *state, join, "t.jsonl",
+                              "{\"id\": \"s1\", \"a\": \"x\"}\n{\"id\": 17, \"a\": \"z\"}\n", "y"));
     assert_int_equal(mcr_data_fields(data), 2);
     test_ok(*state, mcr_data_vector(data, 1, 0, row));
     assert_true(row[0] == 1.5);
+    test_ok(*state, mcr_data_vector(data, 1, 1, row));
+    assert_true(row[0] == 7.5);
     mcr_data_free(data);
     test_fails(*state,
                read_with(&data, *state, join, "t.jsonl", "{\"id\": [1], \"a\": \"x\"}\n", "y"),
