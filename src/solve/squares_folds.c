@@ -190,7 +190,8 @@ typedef enum way { INVERSES, EIGENVECTORS, SHIFTS } way;
 
 /* The trace over the smallest lambda, at most, for SHIFTS: what rounding of the inverse changes in
  * held-out values grows faster than it. With 3e5 scores were off by 1e-9, with 3e6 by 3e-8, with
- * 3e8 by 1e-4 (friedman, diabetes, rbf). */
+ * 3e8 by 1e-4 (friedman, diabetes, rbf). The limit lets the sets of bench/tune_regress pass (up to
+ * 2e6); the error there, about 2e-8, is read off these, not measured. */
 #define SHIFTS_CONDITION 2.5e6
 
 /* With SHIFTS, *groups: equal parts of the range of log lambda. */
