@@ -56,6 +56,9 @@ mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp, const mcr_data *data)
     f->kernel = mcr_kernel_retain(gp->kernel);
     mcr_gram *gram = NULL;
     mcr_status s = mcr_gram_open(&gram, gp->ctx, gp->kernel, data, NULL);
+    if (!s && gp->sample > 0)
+        s = mcr_fitted_remark(f, "the scales were searched on up to %lld of the objects first",
+                              (long long)gp->sample);
     if (!s)
         s = mcr_fitted_remark_zero(f, gram);
     mcr_gram_close(gram);

@@ -5,9 +5,12 @@
 #ifndef MCR_LEARN_GP_H
 #define MCR_LEARN_GP_H
 
-#include "learn/goal.h"
+#include <math.h>
+
 #include "base/resume.h"
+#include "learn/goal.h"
 #include "linalg/system.h"
+#include "solve/descent.h"
 
 typedef struct mcr_gp_params {
     double noise, tol, time_limit;
@@ -43,6 +46,22 @@ enum { MCR_GP_LARGE_COUNT = 5 };
 
 struct mcr_gp;
 
+/* A likelihood that is computed from the matrix K of kernel values, in gp->k. */
+typedef struct mcr_gp_method {
+    mcr_status (*open)(struct mcr_gp *gp); /* for gp->n, y, weight, parts: gp->method */
+    /* -log likelihood from K, INFINITY where there is none; may destroy K. */
+    mcr_status (*value)(struct mcr_gp *gp, double *f);
+    /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for
+     * each of gp->parts likelihoods whose product is the whole. From the second part on K is there
+     * again. */
+    mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
+    /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a
+     * scale being the sum of D_ij dK_ij over i <= j. */
+    void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
+    mcr_walk_state *walk; /* for a checkpoint: what a value begins with, of gp; NULL: nothing */
+    void (*close)(struct mcr_gp *gp); /* also after a failure of open */
+} mcr_gp_method;
+
 /* A method without a matrix of all objects: it computes for gp->kernel and gp->extra by itself,
  * from landmarks that are chosen where a search begins. */
 typedef struct mcr_gp_own {
@@ -54,7 +73,7 @@ typedef struct mcr_gp_own {
 } mcr_gp_own;
 
 /* The search for the scales of a kernel (and one more number, if there is one) that make the data
- * most likely. A method fills in value and gradient for one matrix K of kernel values. */
+ * most likely. */
 typedef struct mcr_gp {
     mcr *ctx;
     const mcr_gp_params *params;
@@ -67,19 +86,11 @@ typedef struct mcr_gp {
     mcr_kernel *kernel; /* with the scales of the last value */
     double *at;         /* their logarithms, and that of extra, while it is looked for them */
     mcr_system k;       /* K of the last value, for the method */
-    /* -log likelihood from K, INFINITY where there is none; may destroy K. */
-    mcr_status (*value)(struct mcr_gp *gp, double *f);
-    /* After value: adds the slope against log of extra to *slope, and makes ready for row; once for
-     * each of `parts` likelihoods whose product is the whole. From the second part on K is there
-     * again. */
-    mcr_status (*prepare)(struct mcr_gp *gp, int64_t part, double *slope);
+    const mcr_gp_method *type; /* NULL: own */
+    const double *y, *weight;  /* n x parts, n */
     int64_t parts;
-    /* After prepare: row i of a symmetric matrix D, from column i on, with the slope against a
-     * scale being the sum of D_ij dK_ij over i <= j. */
-    void (*row)(const struct mcr_gp *gp, int64_t i, double *d);
     const mcr_gp_own *own; /* in place of all that; NULL: as above */
     void *method;
-    mcr_walk_state *walk; /* for a checkpoint: what a value begins with, of gp; NULL: nothing */
     struct mcr_gp_values {
         double *x; /* values and slopes so far, in the order in which they were asked for */
         int64_t count, capacity;
@@ -88,6 +99,7 @@ typedef struct mcr_gp {
         char part[MCR_PART_NAME];
     } values;
     /* What was found. */
+    int64_t sample;  /* objects of the last search before that on all; 0: there was none */
     double f, slope; /* -log likelihood; largest slope left, over n */
     double gained;   /* by the last steps, over n, if the search ended because of that; else NAN */
     int64_t steps;
@@ -108,6 +120,19 @@ mcr_status mcr_gp_tune(mcr_gp *gp);
  */
 #define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
+
+/* Between mcr_gp_tune and the searches (gp_search.c): value and slope at logarithms of scales and
+ * of extra, as mcr_descent asks for them. arg: an mcr_gp, whose `at` has the place for these. */
+mcr_status mcr_gp_value_at(void *arg, const double *x, double *f);
+mcr_status mcr_gp_slope_at(void *arg, double *g);
+static inline int64_t mcr_gp_variables(const mcr_gp *gp)
+{
+    return gp->scales + !isnan(gp->extra);
+}
+/* From given to best, within the limits. again: given is known to be good, nothing else is tried
+ * before. Leaves gp->f and all that was found; f is INFINITY if no likelihood is finite. */
+mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool again,
+                         double *best);
 
 /* Adds the sums of D_ij dK_ij / d(log of a scale), i <= j, after prepare (gp_slope.c). */
 mcr_status mcr_gp_slope(mcr_gp *gp, double *g);

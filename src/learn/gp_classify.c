@@ -11,6 +11,22 @@
 #include "learn/gp.h"
 #include "solve/laplace.h"
 
+static mcr_status open_laplace(mcr_gp *gp)
+{
+    mcr_laplace *l = mcr_alloc_zero(gp->ctx, 1, sizeof *l);
+    gp->method = l;
+    return l ? mcr_laplace_open(l, &gp->k, gp->ctx, gp->n, gp->parts, gp->y, gp->weight)
+             : MCR_NO_MEMORY;
+}
+
+static void close_laplace(mcr_gp *gp)
+{
+    if (gp->method)
+        mcr_laplace_close(gp->method);
+    mcr_free(gp->ctx, gp->method);
+    gp->method = NULL;
+}
+
 static mcr_status value(mcr_gp *gp, double *f)
 {
     mcr_laplace *l = gp->method;
@@ -39,6 +55,13 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, l->a, sizeof *l->a * (size_t)(l->parts * l->n));
     return w->status;
 }
+
+static const mcr_gp_method method = {.open = open_laplace,
+                                     .value = value,
+                                     .prepare = prepare,
+                                     .row = row,
+                                     .walk = walk,
+                                     .close = close_laplace};
 
 /* What rounding may change: a slope at the mode changes by W <= w / 4 times the error of f, the
  * likelihood by a'(dK)a and the trace of W^1/2 (dK) W^1/2. */
@@ -82,7 +105,6 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, int64_t classes)
 
 mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
-    mcr_laplace l;
     mcr_gp gp = {.ctx = in->ctx,
                  .params = in->params,
                  .given = in->kernel,
@@ -90,23 +112,18 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
                  .data = in->data,
                  .gram = in->gram,
                  .extra = NAN,
-                 .value = value,
-                 .prepare = prepare,
-                 .row = row,
-                 .parts = goal->outputs,
-                 .method = &l,
-                 .walk = walk};
-    mcr_status s = mcr_laplace_open(&l, &gp.k, in->ctx, goal->n, goal->outputs, goal->y,
-                                    goal->weight);
+                 .type = &method,
+                 .y = goal->y,
+                 .weight = goal->weight,
+                 .parts = goal->outputs};
+    mcr_status s = mcr_gp_tune(&gp);
     if (!s)
-        s = mcr_gp_tune(&gp);
-    if (!s)
-        s = mcr_fitted_whole(out, in->ctx, goal->n, goal->outputs, l.a);
+        s = mcr_fitted_whole(out, in->ctx, goal->n, goal->outputs,
+                             ((const mcr_laplace *)gp.method)->a);
     if (!s && (s = fill(*out, &gp, goal->classes))) {
         mcr_fitted_free(*out);
         *out = NULL;
     }
     mcr_gp_close(&gp);
-    mcr_laplace_close(&l);
     return s;
 }

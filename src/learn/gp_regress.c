@@ -17,13 +17,41 @@
 #include "learn/gp.h"
 
 typedef struct regression {
-    double *y, *a, *rest;
+    double *a, *rest;
     double *weight;   /* of the noise: 1 / w_i */
     double *diagonal; /* of the inverse */
     double jitter;
-    double residual; /* |y - (K + D) a| over |K + D| |a| */
-    double mean, scale;
 } regression;
+
+/* What becomes of the targets, and of a solution. */
+typedef struct outcome {
+    double mean, scale; /* taken off the targets; that they are divided by */
+    double residual;    /* |y - (K + D) a| over |K + D| |a| */
+} outcome;
+
+static mcr_status open_regression(mcr_gp *gp)
+{
+    regression *r = mcr_alloc_zero(gp->ctx, 1, sizeof *r);
+    size_t n = (size_t)gp->n;
+    gp->method = r;
+    if (!r || !(r->a = mcr_alloc(gp->ctx, 4 * n, sizeof *r->a)))
+        return MCR_NO_MEMORY;
+    r->weight = r->a + n;
+    r->diagonal = r->weight + n;
+    r->rest = r->diagonal + n;
+    for (size_t i = 0; i < n; i++)
+        r->weight[i] = 1 / fmax(gp->weight[i], 1e-12);
+    return MCR_OK;
+}
+
+static void close_regression(mcr_gp *gp)
+{
+    regression *r = gp->method;
+    if (r)
+        mcr_free(gp->ctx, r->a);
+    mcr_free(gp->ctx, r);
+    gp->method = NULL;
+}
 
 static double noise_of(const mcr_gp *gp, int64_t i)
 {
@@ -57,14 +85,14 @@ static mcr_status value(mcr_gp *gp, double *f)
     const regression *r = gp->method;
     int64_t n = gp->n;
     mcr_status s = factor(gp);
-    memcpy(r->a, r->y, sizeof *r->a * (size_t)n);
+    memcpy(r->a, gp->y, sizeof *r->a * (size_t)n);
     if (!s)
         s = mcr_system_solve(&gp->k, 1, r->a);
     if (s)
         return s;
     *f = 0.5 * (double)n * log(2 * 3.14159265358979323846);
     for (int64_t i = 0; i < n; i++)
-        *f += 0.5 * r->y[i] * r->a[i] + mcr_system_log(&gp->k, i);
+        *f += 0.5 * gp->y[i] * r->a[i] + mcr_system_log(&gp->k, i);
     return isfinite(*f) ? MCR_OK : mcr_fail(gp->ctx, MCR_NUMERIC, "gp: no finite likelihood");
 }
 
@@ -88,6 +116,12 @@ static void row(const mcr_gp *gp, int64_t i, double *d)
         d[j - i] = inverse[j] - r->a[i] * r->a[j];
 }
 
+static const mcr_gp_method method = {.open = open_regression,
+                                     .value = value,
+                                     .prepare = prepare,
+                                     .row = row,
+                                     .close = close_regression};
+
 /* ---- training ---------------------------------------------------------------------------------*/
 
 void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean, double *scale)
@@ -106,22 +140,24 @@ void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean,
 }
 
 /* From K, which value() left above the diagonal. */
-static mcr_status certify(const mcr_gp *gp, regression *r)
+static mcr_status certify(const mcr_gp *gp, outcome *o)
 {
+    const regression *r = gp->method;
     double worst = 0, most = 0, size = 0;
     mcr_status s = mcr_system_multiply(&gp->k, r->a, 1, r->rest);
     for (int64_t i = 0; i < gp->n && !s; i++) {
         double noise = noise_of(gp, i);
         size = fmax(size, fabs(gp->k.diagonal[i] + noise));
         most = fmax(most, fabs(r->a[i]));
-        worst = fmax(worst, fabs(r->y[i] - r->rest[i] - noise * r->a[i]));
+        worst = fmax(worst, fabs(gp->y[i] - r->rest[i] - noise * r->a[i]));
     }
-    r->residual = most > 0 ? worst / (most * size * (double)gp->n) : 0;
+    o->residual = most > 0 ? worst / (most * size * (double)gp->n) : 0;
     return s;
 }
 
-static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
+static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
 {
+    const regression *r = gp->method;
     int64_t n = gp->n;
     double *noise = mcr_alloc(gp->ctx, (size_t)n, sizeof *noise);
     mcr_status s = noise ? MCR_OK : MCR_NO_MEMORY;
@@ -130,16 +166,16 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
         s = MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !s; i++) {
         noise[i] = noise_of(gp, i);
-        f->trained[i] = r->mean + r->scale * (r->y[i] - noise[i] * r->a[i]);
+        f->trained[i] = o->mean + o->scale * (gp->y[i] - noise[i] * r->a[i]);
     }
     if (!s)
         s = mcr_fitted_keep(f, MCR_GP_NOISE, noise, n);
     if (!s)
-        s = mcr_fitted_keep(f, MCR_GP_SCALE, &r->scale, 1);
+        s = mcr_fitted_keep(f, MCR_GP_SCALE, &o->scale, 1);
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
-    double variance = gp->extra * r->scale * r->scale;
+    double variance = gp->extra * o->scale * o->scale;
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
     mcr_free(gp->ctx, noise);
@@ -147,11 +183,11 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
         return s;
     f->task = MCR_REGRESS;
     f->rule = MCR_RULE_VALUE;
-    f->offset[0] = r->mean;
+    f->offset[0] = o->mean;
     if (isnan(gp->slope)) /* else the slope is what is certified */
-        s = certify(gp, r);
+        s = certify(gp, o);
     f->certificate = "relative residual";
-    f->value = r->residual;
+    f->value = o->residual;
     f->tolerance = 1e-10;
     /* Kernel values, and sums of n products, relative to n times the largest of these. */
     f->value_error = 1e-12 + DBL_EPSILON * (double)n;
@@ -161,8 +197,9 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, regression *r)
 /* What would be said of each object without it, the scales being as they are. With C = K + D an
  * object is missed by (C^-1 y)_i / (C^-1)_ii; where a mean is taken off, it is that of the
  * others. */
-static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, const mcr_goal *goal)
+static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const outcome *o, const mcr_goal *goal)
 {
+    const regression *r = gp->method;
     int64_t n = gp->n;
     double error = 0, *ones = r->rest;
     for (int64_t i = 0; i < n; i++)
@@ -179,9 +216,9 @@ static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const regression *r, cons
     for (int64_t i = 0; i < n && !s; i++) {
         double y = goal->y[i], w = goal->weight[i], others = goal->total - w;
         double mean = !gp->params->standardize ? 0
-                      : others > 0             ? (goal->total * r->mean - w * y) / others
-                                               : r->mean;
-        double missed = (r->scale * r->a[i] + (r->mean - mean) * ones[i]) / r->diagonal[i];
+                      : others > 0             ? (goal->total * o->mean - w * y) / others
+                                               : o->mean;
+        double missed = (o->scale * r->a[i] + (o->mean - mean) * ones[i]) / r->diagonal[i];
         f->left_out[i] = y - missed;
         error += w * missed * missed / goal->total;
     }
@@ -203,42 +240,37 @@ double mcr_gp_start_noise(const mcr_learning *in)
 
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
-    const mcr_gp_params *o = in->params;
+    const mcr_gp_params *params = in->params;
     mcr *ctx = in->ctx;
     size_t n = (size_t)goal->n;
-    regression r = {.y = mcr_alloc(ctx, 6 * n, sizeof *r.y)};
+    double *y = mcr_alloc(ctx, 2 * n, sizeof *y), *coef = y ? y + n : NULL;
+    outcome o;
+    if (!y)
+        return MCR_NO_MEMORY;
+    mcr_gp_standardise(goal, params->standardize, y, &o.mean, &o.scale);
+    o.residual = NAN;
     mcr_gp gp = {.ctx = ctx,
-                 .params = o,
+                 .params = params,
                  .given = in->kernel,
                  .start = in->start_kernel,
                  .data = in->data,
                  .gram = in->gram,
                  .extra = mcr_gp_start_noise(in),
-                 .value = value,
-                 .prepare = prepare,
-                 .row = row,
-                 .parts = 1,
-                 .method = &r};
-    if (!r.y)
-        return MCR_NO_MEMORY;
-    r.a = r.y + n;
-    r.weight = r.a + n;
-    r.diagonal = r.weight + n;
-    r.rest = r.diagonal + n;
-    double *coef = r.rest + n;
-    mcr_gp_standardise(goal, o->standardize, r.y, &r.mean, &r.scale);
-    for (size_t i = 0; i < n; i++)
-        r.weight[i] = 1 / fmax(goal->weight[i], 1e-12);
+                 .type = &method,
+                 .y = y,
+                 .weight = goal->weight,
+                 .parts = 1};
     mcr_status s = mcr_gp_tune(&gp);
+    const regression *r = gp.method;
     for (size_t i = 0; i < n && !s; i++)
-        coef[i] = r.scale * r.a[i];
+        coef[i] = o.scale * r->a[i];
     if (!s)
         s = mcr_fitted_whole(out, ctx, goal->n, 1, coef);
     if (!s)
-        s = fill(*out, &gp, &r);
-    if (!s && o->loo)
-        s = leave_out(*out, &gp, &r, goal);
+        s = fill(*out, &gp, &o);
+    if (!s && params->loo)
+        s = leave_out(*out, &gp, &o, goal);
     mcr_gp_close(&gp);
-    mcr_free(ctx, r.y);
+    mcr_free(ctx, y);
     return s;
 }

@@ -38,7 +38,7 @@ mcr_status mcr_gp_kernel_at(mcr_kernel **out, const mcr_gp *gp, const double *x)
 static void row_of(const void *arg, int64_t i, double *d)
 {
     const mcr_gp *gp = arg;
-    gp->row(gp, i, d);
+    gp->type->row(gp, i, d);
 }
 
 static mcr_status by_derivatives(mcr_gp *gp, double *g)
@@ -67,7 +67,7 @@ static mcr_status contract_row(void *arg, int64_t item, int worker)
     int64_t n = job->gp->n, cols = n - job->first, i = job->first + item;
     const double *plus = job->plus + item * cols + item, *minus = job->minus + item * cols + item;
     double *d = job->buffer + worker * n, sum = 0;
-    job->gp->row(job->gp, i, d);
+    job->gp->type->row(job->gp, i, d);
     for (int64_t j = 0; j < n - i; j++)
         sum += d[j] * (plus[j] - minus[j]);
     job->sum[item] = sum;

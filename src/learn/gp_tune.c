@@ -1,34 +1,26 @@
 /* gp_tune.c: the scales of a kernel that make the data most likely.
  *
  * Maximises the log marginal likelihood over the logarithms of the scales and of the noise
- * (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, ch. 5), from the given
- * values and from random ones. Its slope against a scale is the sum of D_ij dK_ij for a matrix D
- * that the method knows (gp_slope.c). A search ends where no scale has a slope any more, or where
- * its last steps together have gained nothing that matters: with many terms the likelihood has long
- * valleys, and to follow one to its end takes thousands of steps for nothing.
+ * (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, ch. 5). Here are its
+ * value and its slope, which against a scale is the sum of D_ij dK_ij for a matrix D that the
+ * method knows (gp_slope.c), the limits of the scales, and the state for a checkpoint; the searches
+ * are in gp_search.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "kernel/scales.h"
 #include "learn/gp.h"
-#include "solve/descent.h"
 
-/* How far a scale may go from where it was, and from where restarts begin, as factors. */
-static const double widest = 1e8, start_within = 20;
+/* How far a scale may go from where it was, as a factor. */
+static const double widest = 1e8;
 
 /* The noise, as a share of the mean of K(x,x). */
 static const double least_noise = 1e-8, most_noise = 1e3;
 
 /* ---- K at some scales -------------------------------------------------------------------------*/
-
-static int64_t variables(const mcr_gp *gp)
-{
-    return gp->scales + !isnan(gp->extra);
-}
 
 static mcr_status fill_matrix(mcr_gp *gp)
 {
@@ -56,7 +48,7 @@ static mcr_status evaluate(mcr_gp *gp, double *f)
     if (gp->own)
         return gp->own->value(gp, f);
     mcr_status s = fill_matrix(gp);
-    return s ? s : gp->value(gp, f);
+    return s ? s : gp->type->value(gp, f);
 }
 
 /* ---- checkpoints ------------------------------------------------------------------------------*/
@@ -79,7 +71,7 @@ static mcr_status walk(void *self, mcr_walk *w)
         return s;
     v->count = count;
     mcr_walk_bytes(w, v->x, sizeof *v->x * (size_t)count);
-    return w->status || !gp->walk ? w->status : gp->walk(gp, w);
+    return w->status || !gp->type || !gp->type->walk ? w->status : gp->type->walk(gp, w);
 }
 
 /* The next numbers, if an earlier run has computed them. */
@@ -108,11 +100,11 @@ static mcr_status keep_values(mcr_gp *gp, const double *x, int64_t count)
 }
 
 /* Where a kernel has no values for the scales (too large for numbers), nothing is likely. */
-static mcr_status value_at(void *arg, const double *x, double *f)
+mcr_status mcr_gp_value_at(void *arg, const double *x, double *f)
 {
     mcr_gp *gp = arg;
     *f = INFINITY;
-    memcpy(gp->at, x, sizeof *x * (size_t)variables(gp));
+    memcpy(gp->at, x, sizeof *x * (size_t)mcr_gp_variables(gp));
     gp->values.again = give_again(gp, f, 1);
     if (gp->values.again)
         return MCR_OK;
@@ -129,104 +121,41 @@ static mcr_status value_at(void *arg, const double *x, double *f)
 
 /* ---- the slope --------------------------------------------------------------------------------*/
 
-static mcr_status slope_at(void *arg, double *g)
+mcr_status mcr_gp_slope_at(void *arg, double *g)
 {
     mcr_gp *gp = arg;
     double own = 0;
     mcr_status s = MCR_OK;
-    if (give_again(gp, g, variables(gp)))
+    if (give_again(gp, g, mcr_gp_variables(gp)))
         return MCR_OK;
     if (gp->values.again) /* what is kept ends with a slope, or has none yet */
         return mcr_walk_refuse(&(mcr_walk){.ctx = gp->ctx});
-    memset(g, 0, sizeof *g * (size_t)variables(gp));
+    memset(g, 0, sizeof *g * (size_t)mcr_gp_variables(gp));
     if (gp->own) {
         s = gp->own->slope(gp, g);
-        return s ? s : keep_values(gp, g, variables(gp));
+        return s ? s : keep_values(gp, g, mcr_gp_variables(gp));
     }
     for (int64_t part = 0; part < gp->parts && !s; part++) {
         if (part > 0)
             s = fill_matrix(gp);
         if (!s)
-            s = gp->prepare(gp, part, &own);
+            s = gp->type->prepare(gp, part, &own);
         if (!s)
             s = mcr_gp_slope(gp, g);
     }
     if (!isnan(gp->extra))
         g[gp->scales] = own;
-    return s ? s : keep_values(gp, g, variables(gp));
+    return s ? s : keep_values(gp, g, mcr_gp_variables(gp));
 }
 
-/* ---- the search -------------------------------------------------------------------------------*/
+/* ---- limits -----------------------------------------------------------------------------------*/
 
-typedef struct search {
-    mcr_gp *gp;
-    mcr_descent problem;
-    double *given, *best, *x, *low, *high;
-} search;
+typedef struct limits {
+    double *given, *low, *high;
+} limits;
 
-/* Where run number `run` begins: the given values first, then random ones around them. */
-static void choose_start(const search *t, int64_t run)
+static void set_limits(const mcr_gp *gp, limits *t, double mean)
 {
-    mcr_random random = mcr_random_stream(mcr_seed(t->gp->ctx), "gp", (uint64_t)run);
-    for (int64_t j = 0; j < t->problem.n; j++) {
-        double away = run ? log(start_within) * (2 * mcr_random_uniform(&random) - 1) : 0;
-        t->x[j] = fmin(fmax(t->given[j] + away, t->low[j]), t->high[j]);
-    }
-}
-
-/* From x to a minimum, which is kept if it is the best so far. */
-static mcr_status descend(search *t, mcr_descent_result *r)
-{
-    mcr_gp *gp = t->gp;
-    mcr_status s = gp->own ? mcr_gp_set(gp, t->x) : MCR_OK;
-    if (!s && gp->own)
-        s = gp->own->choose(gp);
-    if (!s)
-        s = mcr_descent_solve(gp->ctx, &t->problem, t->x, r);
-    if (s)
-        return s;
-    gp->steps += r->steps;
-    if (!(r->f < gp->f))
-        return MCR_OK;
-    gp->f = r->f;
-    gp->slope = r->slope / (double)gp->n;
-    gp->gained = r->flat ? r->gained / (double)gp->n : NAN;
-    gp->stop = r->stop;
-    memcpy(t->best, t->x, sizeof *t->x * (size_t)t->problem.n);
-    if (gp->own)
-        gp->own->keep(gp);
-    return MCR_OK;
-}
-
-/* Landmarks are chosen for the scales that a search begins with: they are chosen again for those
- * that it found, as long as that gains something. */
-static mcr_status run_all(search *t, double began)
-{
-    enum { MOST_ROUNDS = 4 };
-    mcr_gp *gp = t->gp;
-    const mcr_gp_params *o = gp->params;
-    mcr_status s = MCR_OK;
-    bool last = false;
-    gp->f = INFINITY;
-    if (!isnan(o->time_limit))
-        t->problem.deadline = began + o->time_limit;
-    for (int64_t run = 0; run <= o->restarts && !s && !last; run++) {
-        bool again = true;
-        choose_start(t, run);
-        for (int round = 0; round < (gp->own ? MOST_ROUNDS : 1) && again && !s && !last; round++) {
-            mcr_descent_result r;
-            double before = gp->f;
-            s = descend(t, &r);
-            last = !s && (r.stop == MCR_STOP_INTERRUPTED || r.stop == MCR_STOP_TIME);
-            again = !s && r.f < before - o->tol * (double)gp->n;
-        }
-    }
-    return s;
-}
-
-static void set_limits(search *t, double mean)
-{
-    const mcr_gp *gp = t->gp;
     for (int64_t j = 0; j < gp->scales; j++) {
         t->given[j] = log(t->given[j]);
         t->low[j] = t->given[j] - log(widest);
@@ -273,34 +202,44 @@ static mcr_status mean_length(const mcr_gp *gp, double *mean)
                                            "numbers; scale the data");
 }
 
-static mcr_status optimise(mcr_gp *gp, search *t, double mean, double began)
+static mcr_status optimise(mcr_gp *gp, limits *t, double *best, double mean, double began)
 {
-    set_limits(t, mean > 0 ? mean : 1);
-    t->problem = (mcr_descent){
-        .n = variables(gp),
+    bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales, found;
+    mcr_kernel_scales(goes_on ? gp->start : gp->given, t->given);
+    set_limits(gp, t, mean > 0 ? mean : 1);
+    mcr_descent problem = {
+        .n = mcr_gp_variables(gp),
         .low = t->low,
         .high = t->high,
-        .tolerance = gp->params->tol * (double)gp->n,
-        .gain = MCR_GP_FLAT * gp->params->tol * (double)gp->n,
+        .tolerance = gp->params->tol,
+        .gain = MCR_GP_FLAT * gp->params->tol,
         .most_steps = gp->params->max_steps == INT64_MIN ? 0 : gp->params->max_steps,
+        .deadline = isnan(gp->params->time_limit) ? 0 : began + gp->params->time_limit,
         .phase = "gp",
-        .value = value_at,
-        .gradient = slope_at,
+        .value = mcr_gp_value_at,
+        .gradient = mcr_gp_slope_at,
         .arg = gp,
     };
-    bool found;
     mcr_resume_name(gp->ctx, "gp", gp->values.part);
     mcr_status s = mcr_resume_find(gp->ctx, gp->values.part, walk, gp, &found);
     if (!s)
-        s = run_all(t, began);
+        s = mcr_gp_search(gp, &problem, t->given, goes_on, best);
     if (s || !isfinite(gp->f))
         return s;
     if (gp->own)
         gp->own->restore(gp);
     /* The last value may be that of another run, or of a step that was not taken. */
-    if (gp->own || memcmp(gp->at, t->best, sizeof *t->best * (size_t)t->problem.n) != 0)
-        s = value_at(gp, t->best, &gp->f);
+    if (gp->own || memcmp(gp->at, best, sizeof *best * (size_t)problem.n) != 0)
+        s = mcr_gp_value_at(gp, best, &gp->f);
     return s;
+}
+
+static mcr_status evaluate_given(mcr_gp *gp)
+{
+    gp->kernel = mcr_kernel_retain(gp->given);
+    gp->steps = 1;
+    mcr_status s = gp->own ? gp->own->choose(gp) : MCR_OK;
+    return s ? s : evaluate(gp, &gp->f);
 }
 
 mcr_status mcr_gp_tune(mcr_gp *gp)
@@ -311,30 +250,21 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
     gp->slope = gp->gained = NAN;
     mcr_status s = gp->own ? MCR_OK
                            : mcr_system_open(&gp->k, gp->ctx, gp->n, "gp: the kernel matrix");
+    if (!s && gp->type)
+        s = gp->type->open(gp);
     if (!s) /* data that the kernel has no values for are reported as such */
         s = mean_length(gp, &mean);
     if (s)
         return s;
-    size_t most = (size_t)variables(gp);
-    search t = {.gp = gp, .given = mcr_alloc(gp->ctx, 6 * most, sizeof *t.given)};
+    size_t most = (size_t)mcr_gp_variables(gp);
+    limits t = {.given = mcr_alloc(gp->ctx, 5 * most, sizeof *t.given)};
     if (!t.given)
         return MCR_NO_MEMORY;
-    t.best = t.given + most;
-    t.x = t.best + most;
-    t.low = t.x + most;
+    t.low = t.given + most;
     t.high = t.low + most;
-    gp->at = t.high + most;
-    bool goes_on = gp->start && mcr_kernel_scales(gp->start, NULL) == gp->scales;
-    mcr_kernel_scales(goes_on ? gp->start : gp->given, t.given);
-    if (gp->params->optimize && most > 0) {
-        s = optimise(gp, &t, mean, began);
-    } else {
-        gp->kernel = mcr_kernel_retain(gp->given);
-        gp->steps = 1;
-        s = gp->own ? gp->own->choose(gp) : MCR_OK;
-        if (!s)
-            s = evaluate(gp, &gp->f);
-    }
+    double *best = t.high + most;
+    gp->at = best + most;
+    s = gp->params->optimize && most > 0 ? optimise(gp, &t, best, mean, began) : evaluate_given(gp);
     mcr_free_all(gp->ctx, t.given, gp->values.x);
     gp->values = (struct mcr_gp_values){0};
     gp->at = NULL;
@@ -349,6 +279,8 @@ mcr_status mcr_gp_tune(mcr_gp *gp)
 
 void mcr_gp_close(mcr_gp *gp)
 {
+    if (gp->type)
+        gp->type->close(gp);
     mcr_system_close(&gp->k);
     mcr_kernel_free(gp->kernel);
     gp->kernel = NULL;

@@ -14,16 +14,21 @@
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 
+/* Rows a power of two apart would share cache sets. */
+static int64_t row_length(int64_t n)
+{
+    int64_t ld = (n + 7) / 8 * 8;
+    return ld % 512 == 0 ? ld + 8 : ld;
+}
+
 mcr_status mcr_system_open(mcr_system *y, mcr *ctx, int64_t n, const char *what)
 {
-    *y = (mcr_system){.ctx = ctx, .n = n, .ld = (n + 7) / 8 * 8};
+    *y = (mcr_system){.ctx = ctx, .n = n, .ld = row_length(n)};
     if (n > INT_MAX - 16)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "%s: a matrix of %lld x %lld values is too large for the BLAS library; use "
                         "fewer objects",
                         what, (long long)n, (long long)n);
-    if (y->ld % 512 == 0)
-        y->ld += 8; /* rows a power of two apart would share cache sets */
     const mcr_fortran *f;
     size_t bytes = 0;
     if (!mcr_size_mul((size_t)n, (size_t)y->ld * sizeof(double), &bytes))
@@ -40,6 +45,12 @@ mcr_status mcr_system_open(mcr_system *y, mcr *ctx, int64_t n, const char *what)
         return MCR_OK;
     mcr_system_close(y);
     return MCR_NO_MEMORY;
+}
+
+mcr_system mcr_system_smaller(const mcr_system *y, int64_t n)
+{
+    return (mcr_system){
+        .ctx = y->ctx, .n = n, .ld = row_length(n), .a = y->a, .diagonal = y->diagonal};
 }
 
 void mcr_system_close(mcr_system *y)

@@ -29,6 +29,9 @@ typedef struct mcr_system {
 /* Takes the memory out of the budget; the message says what needs how much when it does not fit. */
 mcr_status mcr_system_open(mcr_system *system, mcr *ctx, int64_t n, const char *what);
 void mcr_system_close(mcr_system *system); /* also when it was not opened, if it is zero */
+/* One of fewer equations in the memory of another, which must be filled again after it. Not to be
+ * closed. */
+mcr_system mcr_system_smaller(const mcr_system *system, int64_t n);
 /* a holds A now: its lower triangle, and the upper one if more than a factor is wanted. */
 void mcr_system_filled(mcr_system *system);
 

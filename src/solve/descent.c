@@ -41,6 +41,12 @@ static double dot(const double *a, const double *b, int64_t n)
     return sum;
 }
 
+/* By a limit that the slope pushes it against. */
+static bool is_held(const descent *t, int64_t i)
+{
+    return (t->x[i] <= t->p->low[i] && t->g[i] > 0) || (t->x[i] >= t->p->high[i] && t->g[i] < 0);
+}
+
 static void forget(descent *t)
 {
     int64_t n = t->p->n;
@@ -50,6 +56,19 @@ static void forget(descent *t)
     t->fresh = true;
 }
 
+/* With what is known of the curvature. */
+static void begin(descent *t)
+{
+    const mcr_descent *p = t->p;
+    forget(t);
+    for (int64_t i = 0; i < p->n; i++)
+        t->held[i] = is_held(t, i);
+    if (p->inverse && p->inverse[0] > 0) {
+        memcpy(t->h, p->inverse, sizeof *t->h * (size_t)(p->n * p->n));
+        t->fresh = false;
+    }
+}
+
 /* Which variables a limit stops; gives the largest slope of the others. H is forgotten when the set
  * changes. */
 static double look(descent *t)
@@ -57,8 +76,7 @@ static double look(descent *t)
     double slope = 0;
     bool changed = false;
     for (int64_t i = 0; i < t->p->n; i++) {
-        bool held = (t->x[i] <= t->p->low[i] && t->g[i] > 0) ||
-                    (t->x[i] >= t->p->high[i] && t->g[i] < 0);
+        bool held = is_held(t, i);
         changed |= held != t->held[i];
         t->held[i] = held;
         slope = held ? slope : fmax(slope, fabs(t->g[i]));
@@ -184,7 +202,7 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
     }
     if (!s)
         s = p->gradient(p->arg, t->g);
-    forget(t);
+    begin(t);
     while (!s) {
         bool moved;
         r->f = t->f;
@@ -216,7 +234,7 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
 {
     size_t n = (size_t)p->n;
     *result = (mcr_descent_result){.f = NAN, .slope = NAN, .gained = NAN};
-    descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x};
+    descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x, .fresh = true};
     t.g = mcr_alloc_zero(ctx, 6 * n, sizeof *t.g);
     t.h = mcr_alloc(ctx, n * n, sizeof *t.h);
     t.held = mcr_alloc_zero(ctx, n, sizeof *t.held);
@@ -229,6 +247,10 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
         t.hy = t.y + n;
         s = iterate(&t, result);
     }
+    if (!s && p->inverse && t.fresh)
+        p->inverse[0] = 0;
+    else if (!s && p->inverse)
+        memcpy(p->inverse, t.h, sizeof *t.h * n * n);
     mcr_free(ctx, t.g);
     mcr_free(ctx, t.h);
     mcr_free(ctx, t.held);

@@ -23,6 +23,9 @@ typedef struct mcr_descent {
     double longest;     /* step; 0: 3, for variables that are logarithms */
     double deadline;    /* of mcr_now(); 0: none */
     const char *phase;  /* for progress, NULL: none */
+    /* The inverse of the Hessian, n x n: to begin with unless its first number is 0, and as it is
+     * known in the end; NULL: neither. */
+    double *inverse;
     /* f(x), INFINITY where it is not defined; and its gradient at the x of the last call. */
     mcr_status (*value)(void *arg, const double *x, double *f);
     mcr_status (*gradient)(void *arg, double *g);
