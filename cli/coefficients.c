@@ -38,7 +38,7 @@ static const char *number_text(char *buffer, double value)
 {
     if (isnan(value))
         return strcpy(buffer, "-");
-    cli_number(buffer, value);
+    mcr_print_real(buffer, value);
     return buffer;
 }
 
@@ -58,7 +58,7 @@ static void say_numbers(const mcr_model *model)
                                           {"variance", "spectrum"},
                                           {"correlation", "correlations"},
                                           {"noise_variance", "noise"}};
-    char text[CLI_NUMBER_BYTES];
+    char text[MCR_REAL_TEXT];
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         int64_t count = 0;
         const double *value = mcr_model_number(model, name[i][0], &count);
@@ -93,7 +93,7 @@ static int put_rows(const dual *d, int64_t o, cli_output *out)
     int bad = 0;
     for (int64_t i = 0; i < d->support && !bad; i++) {
         const mcr_coefficient *r = &d->row[i];
-        char object[32], number[4][CLI_NUMBER_BYTES];
+        char object[32], number[4][MCR_REAL_TEXT];
         if (r->coef == 0)
             continue;
         snprintf(object, sizeof object, "%" PRId64, r->object + 1);

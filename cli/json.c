@@ -90,10 +90,10 @@ void cli_json_raw(cli_json *j, const char *key, const char *text, size_t length,
 
 void cli_json_real(cli_json *j, const char *key, double value)
 {
-    char text[CLI_NUMBER_BYTES];
+    char text[MCR_REAL_TEXT];
     put_key(j, key);
     if (isfinite(value))
-        cli_number(text, value);
+        mcr_print_real(text, value);
     fputs(isfinite(value) ? text : "null", j->to);
 }
 

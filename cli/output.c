@@ -367,12 +367,12 @@ static int put_binary(cli_output *out, const void *value, int64_t rows, int64_t 
 
 static void put_row_text(cli_output *out, const double *value, const float *value_float)
 {
-    char text[CLI_NUMBER_BYTES + 1];
+    char text[MCR_REAL_TEXT + 1];
     char separator = out->kind == FILE_CSV ? ',' : '\t';
     int64_t cols = out->table.cols;
     put_carried(out, separator);
     for (int64_t j = 0; j < cols; j++) {
-        int length = value ? cli_number(text, value[j]) : cli_number_float(text, value_float[j]);
+        int length = value ? mcr_print_real(text, value[j]) : mcr_print_float(text, value_float[j]);
         text[length++] = j + 1 < cols ? separator : '\n';
         fwrite(text, 1, (size_t)length, out->to);
     }

@@ -16,27 +16,6 @@
 
 enum { NAME_WIDTH = 11, LINE_BYTES = 4096 };
 
-int cli_number(char *text, double value)
-{
-    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value)))
-        return snprintf(text, CLI_NUMBER_BYTES, "%" PRId64, (int64_t)value);
-    int length = snprintf(text, CLI_NUMBER_BYTES, "%.15g", value);
-    if (strtod(text, NULL) == value || isnan(value))
-        return length;
-    return snprintf(text, CLI_NUMBER_BYTES, "%.17g", value);
-}
-
-int cli_number_float(char *text, float value)
-{
-    int length = 0;
-    for (int digits = 6; digits <= 9; digits++) {
-        length = snprintf(text, CLI_NUMBER_BYTES, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value || isnan(value))
-            break;
-    }
-    return length;
-}
-
 const char *cli_style_code(FILE *to, cli_style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[1;32m", "\033[1;31m",

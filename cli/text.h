@@ -8,13 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { CLI_NUMBER_BYTES = 32 };
-
-/* A number that reads back the same, without needless digits; returns its length. The float version
- * reads back the same as a float. */
-int cli_number(char *text, double value);
-int cli_number_float(char *text, float value);
-
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GOOD, CLI_BAD, CLI_DOUBT } cli_style;
 
 /* Begins or (CLI_PLAIN) ends a style on a stream: "" unless it is a terminal and NO_COLOR unset. */

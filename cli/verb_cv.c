@@ -145,7 +145,7 @@ static void number_cell(cv_table *t, int64_t at, double value)
 {
     t->cell[at][0] = '\0';
     if (!isnan(value))
-        cli_number(t->cell[at], value);
+        mcr_print_real(t->cell[at], value);
 }
 
 /* A class by its name, a number as it is; nothing where it is not known. */

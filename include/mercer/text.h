@@ -1,4 +1,4 @@
-/* text.h: helpers for programs that print words and strings.
+/* text.h: helpers for programs that print words, numbers and strings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +16,12 @@ extern "C" {
 /* The edit distance between `word` and `name` (insert, delete, replace, swap neighbours), ignoring
  * case; a common beginning counts as near. -1: too far for "did you mean". */
 MCR_API int mcr_word_distance(const char *word, const char *name);
+
+/* Writes the shortest text that reads back as the same number ("0.1", "1e-5", "3", "-0", "inf",
+ * "nan"), closed with a NUL, whatever the locale; returns its length. */
+enum { MCR_REAL_TEXT = 32 };
+MCR_API int mcr_print_real(char text[MCR_REAL_TEXT], double value);
+MCR_API int mcr_print_float(char text[MCR_REAL_TEXT], float value);
 
 /* Writes a string as JSON, in quotes: calls `put` with one piece after the other. Bytes that are
  * not UTF-8 become U+FFFD. */

@@ -8,17 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <mercer/text.h> /* mcr_print_real */
+
 /* Reads a number at p (not past end, no leading space) and returns the first character behind it,
  * or NULL if there is none. Correctly rounded. Takes "1", "-1.5e-3", ".5", "5.", "+1", "inf",
  * "infinity", "nan" (any case); no hexadecimal. */
 const char *mcr_parse_real(const char *p, const char *end, double *value);
 /* The same for integers; NULL also on overflow. */
 const char *mcr_parse_int(const char *p, const char *end, int64_t *value);
-
-/* The shortest text that reads back as the same double ("0.1", "1e-05" -> "1e-5", "3", "-0", "inf",
- * "nan"); returns its length. The text is closed with a NUL. */
-enum { MCR_REAL_TEXT = 32 };
-int mcr_print_real(char text[MCR_REAL_TEXT], double value);
 
 /* n over k; 0 outside 0 <= k <= n. Exact while it is below 2^53. */
 double mcr_choose(int64_t n, int64_t k);

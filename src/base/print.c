@@ -1,4 +1,4 @@
-/* print.c: the shortest text of a double that reads back as the same double.
+/* print.c: the shortest text of a number that reads back as the same number.
  *
  * Schubfach (R. Giulietti, The Schubfach way to render doubles, 2020): among the decimals of the
  * fewest digits inside the rounding interval, the one nearest to the value. Three products with a
@@ -122,42 +122,54 @@ static char *lay_out(char *to, const char *digits, int count, int point)
     return to + (count - point);
 }
 
-int mcr_print_real(char text[MCR_REAL_TEXT], double value)
+/* c * 2^q, or a whole number below `whole`, up to which all of them are numbers. */
+static int print(char *text, double value, double whole, uint64_t c, int q, bool narrow_below)
 {
-    char *to = text;
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    char *to = text, buffer[24], *const end = buffer + sizeof buffer, *digits;
+    const double size = fabs(value);
     if (isnan(value)) {
         memcpy(text, "nan", 4);
         return 3;
     }
-    if (bits >> 63)
+    if (signbit(value))
         *to++ = '-';
-    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
-    const int e = (int)(bits >> 52 & 2047);
-    char buffer[24], *const end = buffer + sizeof buffer, *digits;
-    int point;
-    if (e == 2047) {
+    if (isinf(value)) {
         memcpy(to, "inf", 4);
         return (int)(to - text) + 3;
     }
-    double size = fabs(value);
-    if (size < 9007199254740992.0 && size == (double)(uint64_t)size) {
+    if (size < whole && size == (double)(uint64_t)size) {
         digits = put_digits(end, (uint64_t)size);
-        point = (int)(end - digits);
-        memcpy(to, digits, (size_t)point);
-        to += point;
+        memcpy(to, digits, (size_t)(end - digits));
+        to += end - digits;
     } else {
-        const uint64_t c = e > 0 ? fraction | (uint64_t)1 << 52 : fraction;
-        decimal d = shortest(c, (e > 0 ? e : 1) - 1075, fraction == 0 && e > 1);
+        decimal d = shortest(c, q, narrow_below);
         while (d.digits % 10 == 0) {
             d.digits /= 10;
             d.exponent++;
         }
         digits = put_digits(end, d.digits);
-        point = (int)(end - digits) + d.exponent;
-        to = lay_out(to, digits, (int)(end - digits), point);
+        to = lay_out(to, digits, (int)(end - digits), (int)(end - digits) + d.exponent);
     }
     *to = '\0';
     return (int)(to - text);
+}
+
+int mcr_print_real(char text[MCR_REAL_TEXT], double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    const int e = (int)(bits >> 52 & 2047);
+    return print(text, value, 0x1p53, e > 0 ? fraction | (uint64_t)1 << 52 : fraction,
+                 (e > 0 ? e : 1) - 1075, fraction == 0 && e > 1);
+}
+
+int mcr_print_float(char text[MCR_REAL_TEXT], float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t fraction = bits & (((uint32_t)1 << 23) - 1);
+    const int e = (int)(bits >> 23 & 255);
+    return print(text, (double)value, 0x1p24, e > 0 ? fraction | (uint32_t)1 << 23 : fraction,
+                 (e > 0 ? e : 1) - 150, fraction == 0 && e > 1);
 }

@@ -43,7 +43,7 @@ CASES = {
     "erm": ("friedman -n 800", ["erm", *RBF, "--loss", "absolute"]),
     "erm huber": ("friedman -n 1500", ["erm", *RBF, "--loss", "huber"]),
     "gp": ("friedman -n 300", ["gp", *RBF, "--restarts", "1"]),
-    "gp samples": ("sinc -n 1700", ["gp", *RBF, "--restarts", "1"]),
+    "gp samples": ("sinc -n 1600", ["gp", *RBF, "--restarts", "1", "--max-steps", "4"]),
     "gp classes": ("moons -n 200", ["gp", *RBF]),
     "gp sgpr": ("friedman -n 800", ["gp", *RBF, "--approx", "sgpr", "--rank", "30", "--restarts", "1"]),
     "gp large": ("friedman -n 2000", ["gp", *RBF, "--optimize", "no", "--memory", "15M"]),

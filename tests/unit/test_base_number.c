@@ -314,6 +314,45 @@ static void check_print(double x)
     }
 }
 
+/* Floats of all exponents: the text reads back, and no shorter one does. */
+static void prints_floats(void **state)
+{
+    (void)state;
+    mcr_random r = mcr_random_stream(2, "print", 0);
+    for (int i = 0; i < 200000; i++) {
+        uint32_t bits = (uint32_t)(mcr_random_bits(&r) >> 32), back;
+        bits = i % 3 == 0 ? bits & 0xff800003 : bits; /* next to powers of two */
+        float x, y;
+        char text[MCR_REAL_TEXT], other[64];
+        memcpy(&x, &bits, sizeof x);
+        if (isnan(x) || isinf(x))
+            continue;
+        int length = mcr_print_float(text, x), count = 0;
+        y = strtof(text, NULL);
+        memcpy(&back, &y, sizeof back);
+        if (length != (int)strlen(text) || back != bits)
+            fail_msg("%a is printed as \"%s\", which does not read back", (double)x, text);
+        while (count < 9 &&
+               (snprintf(other, sizeof other, "%.*e", count, (double)x), strtof(other, NULL) != x))
+            count++;
+        int digits = 0, zeros = 0;
+        for (const char *c = text; *c != '\0' && *c != 'e'; c++)
+            if (*c >= '0' && *c <= '9' && (digits > 0 || *c != '0')) {
+                digits++;
+                zeros = *c == '0' ? zeros + 1 : 0;
+            }
+        if (digits - zeros > count + 1)
+            fail_msg("%a is printed as \"%s\", but %s is shorter", (double)x, text, other);
+    }
+    char text[MCR_REAL_TEXT];
+    mcr_print_float(text, 0.1F);
+    assert_string_equal(text, "0.1");
+    mcr_print_float(text, 3.4e15F);
+    assert_string_equal(text, "3400000000000000");
+    mcr_print_float(text, -INFINITY);
+    assert_string_equal(text, "-inf");
+}
+
 static void prints_the_shortest(void **state)
 {
     (void)state;
@@ -337,10 +376,15 @@ static void prints_the_shortest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_plain_numbers),         cmocka_unit_test(reads_special_words),
-        cmocka_unit_test(stops_where_the_number_ends), cmocka_unit_test(reads_random_decimals),
-        cmocka_unit_test(decides_ties_exactly),        cmocka_unit_test(reads_integers),
-        cmocka_unit_test(prints_by_the_rules),         cmocka_unit_test(prints_the_shortest),
+        cmocka_unit_test(reads_plain_numbers),
+        cmocka_unit_test(reads_special_words),
+        cmocka_unit_test(stops_where_the_number_ends),
+        cmocka_unit_test(reads_random_decimals),
+        cmocka_unit_test(decides_ties_exactly),
+        cmocka_unit_test(reads_integers),
+        cmocka_unit_test(prints_by_the_rules),
+        cmocka_unit_test(prints_the_shortest),
+        cmocka_unit_test(prints_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
