@@ -32,6 +32,7 @@ FILES = {  # what is changed, and the tests that must see it
     "src/data/format/fasta.c": ["test_format_fasta", "test_join"],
     "src/data/format/jsonl.c": ["test_format_jsonl", "test_join"],
     "src/data/format/jsonl_value.c": ["test_format_jsonl", "test_join"],
+    "src/data/format/libsvm.c": ["test_format_libsvm"],
     "src/data/format/npy.c": ["test_format_npy", "test_disk"],
     "src/data/format/npy_file.c": ["test_format_npy", "test_format_npz", "test_disk"],
     "src/data/format/svmline.c": ["test_svmline"],
