@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mcdc.py BUILD [FILE...]: does each condition of the readers decide something that a test sees?
+"""mcdc.py BUILD [FILE[:LINE[-LINE]]...]: does each condition of the readers decide something that a test sees?
 
 Modified condition/decision coverage asks of each condition in a decision that it changes the outcome by itself. Here
 that is tried: every condition of the files below (the operands of && and || in an if, a loop, a return or an
@@ -8,7 +8,8 @@ undefined-behaviour sanitizers and linked into the unit tests named, which must 
 see must stand in tests/mcdc.txt with the reason why it cannot matter. A file is compiled once, with all changes in it;
 the environment says which one is made (MCDC_CHANGE).
 
-BUILD: a tree that meson has set up with -Dtests=enabled, and built. Prints the counts; the exit status is 0 if all
+BUILD: a tree that meson has set up with -Dtests=enabled, and built. With lines, only the conditions that begin there
+are changed. Prints the counts; the exit status is 0 if all
 changes are seen or explained. SPDX-License-Identifier: Apache-2.0
 """
 
@@ -25,12 +26,13 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = {  # what is changed, and the tests that must see it
     "src/model/container.c": ["test_container"],
-    "src/model/load.c": ["test_container", "test_model"],
+    "src/model/load.c": ["test_load"],
     "src/data/format/csv_dialect.c": ["test_csv_fields"],
     "src/data/format/csv_record.c": ["test_csv_fields"],
     "src/data/format/fasta.c": ["test_format_fasta", "test_join"],
     "src/data/format/jsonl.c": ["test_format_jsonl", "test_join"],
     "src/data/format/jsonl_value.c": ["test_format_jsonl", "test_join"],
+    "src/data/format/libsvm.c": ["test_format_libsvm"],
     "src/data/format/npy.c": ["test_format_npy", "test_disk"],
     "src/data/format/npy_file.c": ["test_format_npy", "test_format_npz", "test_disk"],
     "src/data/format/svmline.c": ["test_svmline"],
@@ -212,14 +214,18 @@ def main():
     files = sys.argv[2:] or list(FILES)
     known, jobs = explained(), []
     with tempfile.TemporaryDirectory() as work:
-        for file in files:
+        for argument in files:
+            file, _, lines = argument.partition(":")
+            begin, _, end = lines.partition("-")
+            wanted = range(int(begin or 1), int(end or begin or 10**9) + 1)
             with open(os.path.join(ROOT, file)) as f:
                 source = f.read()
             found = conditions(source)
             changes = Changes(sys.argv[1], work, file, found)
             for i, (first, end) in enumerate(found):
                 line, text = source.count("\n", 0, first) + 1, " ".join(source[first:end].split())
-                jobs += [(changes, 2 * i + value, file, line, text, str(value)) for value in range(2)]
+                if line in wanted:
+                    jobs += [(changes, 2 * i + value, file, line, text, str(value)) for value in range(2)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             seen = list(pool.map(lambda job: job[0].fails(job[1]), jobs))
     bad = 0

@@ -95,7 +95,7 @@ void mcr_walk_same(mcr_walk *w, int64_t value)
 mcr_status mcr_walk_refuse(mcr_walk *w)
 {
     w->status = refuse(w->ctx, "this checkpoint was kept by a run with other limits for memory, or "
-                               "with other parts");
+                               "with other parts, or is damaged");
     return w->status;
 }
 

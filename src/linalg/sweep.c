@@ -13,6 +13,7 @@
  */
 #include "linalg/sweep.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -81,38 +82,72 @@ static void put(const sweep *s)
         memcpy(s->a + i * s->lda + k, s->w + i * m, sizeof *s->w * (size_t)m);
 }
 
-/* The negative of the lower triangle, in both. In squares that fit the first cache. */
-static void finish(const sweep *s)
+/* The negative of the lower triangle of some rows, in both. In squares that fit the first cache. */
+static mcr_status finish(void *arg, int64_t item, int worker)
 {
     enum { SIDE = 32 };
+    (void)worker;
+    const sweep *s = arg;
     double *a = s->a;
-    for (int64_t i0 = 0; i0 < s->n; i0 += SIDE)
+    int64_t end = least((item + 1) * STRIP, s->n);
+    for (int64_t i0 = item * STRIP; i0 < end; i0 += SIDE)
         for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
-            for (int64_t i = i0; i < i0 + SIDE && i < s->n; i++)
+            for (int64_t i = i0; i < i0 + SIDE && i < end; i++)
                 for (int64_t j = j0; j < j0 + SIDE && j <= i; j++)
                     a[j * s->lda + i] = a[i * s->lda + j] = -a[i * s->lda + j];
+    return MCR_OK;
 }
 
-mcr_status mcr_sweep_inverse(mcr *ctx, int64_t n, double *a, int64_t lda)
+/* Before each block: short loops do not report of themselves. */
+static mcr_status report(const sweep *s, const char *phase, double began)
+{
+    mcr_progress at = {
+        .size = sizeof at,
+        .phase = phase,
+        .fraction = (double)s->first / (double)s->n,
+        .seconds = mcr_now() - began,
+        .objective = NAN,
+        .violation = NAN,
+    };
+    return mcr_report(s->ctx, &at) ? mcr_fail(s->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+}
+
+static mcr_status run(sweep *s, const char *phase)
+{
+    double began = mcr_now(), n = (double)s->n;
+    int64_t strips = (s->n + STRIP - 1) / STRIP;
+    mcr_status status = MCR_OK;
+    for (; s->first < s->n && !status; s->first += s->count) {
+        s->count = least(BLOCK, s->n - s->first);
+        status = report(s, phase, began);
+        if (!status)
+            status = take(s);
+        if (!status)
+            status = mcr_parallel_reported(s->ctx, phase, (double)s->first / n,
+                                           (double)s->count / n, strips, update, s);
+        if (!status)
+            put(s);
+    }
+    return status ? status : mcr_parallel(s->ctx, strips, finish, s);
+}
+
+size_t mcr_sweep_bytes(int64_t n)
+{
+    return (size_t)n * BLOCK * 2 * sizeof(double);
+}
+
+mcr_status mcr_sweep_inverse(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase)
 {
     size_t size = (size_t)n * BLOCK;
     sweep s = {.ctx = ctx, .n = n, .lda = lda, .a = a};
+    mcr_status status = mcr_budget_take(ctx, mcr_sweep_bytes(n), "the inverse of a kernel matrix");
+    if (status)
+        return status;
     s.c = mcr_alloc(ctx, size, sizeof *s.c);
     s.w = mcr_alloc(ctx, size, sizeof *s.w);
     s.p = mcr_alloc(ctx, BLOCK * BLOCK, sizeof *s.p);
-    mcr_status status = s.c && s.w && s.p ? MCR_OK : MCR_NO_MEMORY;
-    for (; s.first < n && !status; s.first += s.count) {
-        s.count = least(BLOCK, n - s.first);
-        status = take(&s);
-        if (!status)
-            status = mcr_parallel(ctx, (n + STRIP - 1) / STRIP, update, &s);
-        if (!status)
-            put(&s);
-    }
-    if (!status)
-        finish(&s);
-    mcr_free(ctx, s.c);
-    mcr_free(ctx, s.w);
-    mcr_free(ctx, s.p);
+    status = s.c && s.w && s.p ? run(&s, phase) : MCR_NO_MEMORY;
+    mcr_free_all(ctx, s.c, s.w, s.p);
+    mcr_budget_give(ctx, mcr_sweep_bytes(n));
     return status;
 }

@@ -5,12 +5,16 @@
 #ifndef MCR_LINALG_SWEEP_H
 #define MCR_LINALG_SWEEP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <mercer/context.h>
 
 /* The inverse takes the place of A, rows lda apart; the lower triangle is read, both are written.
- * The same bits for any number of threads. MCR_NUMERIC: A is not positive definite, and is lost. */
-mcr_status mcr_sweep_inverse(mcr *ctx, int64_t n, double *a, int64_t lda);
+ * The same bits for any number of threads. Progress is reported under `phase`; MCR_STOPPED if the
+ * callback asks for that. MCR_NUMERIC: A is not positive definite. After a failure A is lost. */
+mcr_status mcr_sweep_inverse(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase);
+/* What it takes of the memory budget meanwhile. */
+size_t mcr_sweep_bytes(int64_t n);
 
 #endif

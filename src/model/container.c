@@ -117,7 +117,7 @@ void mcr_section_end(mcr_text *file, int64_t start)
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload)
 {
     int64_t start = mcr_section_begin(file, tag);
-    if (payload && payload->length)
+    if (payload)
         mcr_text_add(file, payload->bytes, (size_t)payload->length);
     if (payload && payload->status && !file->status)
         file->status = payload->status;

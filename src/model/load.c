@@ -78,8 +78,9 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     if (!s) {
         s = mcr_kernel_parse_foreign(out, c->ctx, text);
         if (s == MCR_BAD_DATA) /* a model holds all it needs */
-            mcr_fail_at(c->ctx, s, c->file, 0,
-                        "the model's kernel names a file, which no model does: it is not loaded");
+            s = mcr_fail_at(
+                c->ctx, MCR_BAD_DATA, c->file, 0,
+                "the model's kernel names a file, which no model does: it is not loaded");
         if (s == MCR_BAD_CALL)
             s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                             "the model's kernel is not known to this Mercer");
@@ -103,7 +104,7 @@ static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mc
     *out = mcr_alloc_zero(c->ctx, (size_t)*count, sizeof **out);
     if (!*out)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < *count && !r->bad; i++)
+    for (int64_t i = 0; i < *count; i++)
         if (!((*out)[i] = mcr_get_text(r)))
             r->bad = true;
     return mcr_reader_end(r, c->file, what);
@@ -117,7 +118,7 @@ static mcr_status get_classes(mcr_model *m, const mcr_container *c)
     mcr_status s = mcr_container_find(c, "CLAS", &r);
     if (!s)
         s = get_names(&name, &count, &r, c, "its classes");
-    if (!s && count)
+    if (!s)
         s = mcr_model_set_classes(m, (const char *const *)name, count);
     free_names(c->ctx, name, count);
     return s;
@@ -154,7 +155,8 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
                f->task == MCR_REGRESS;
     case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
     case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
-    case MCR_RULE_PAIRS: return k > 2 && k < 1000000 && f->outputs == k * (k - 1) / 2 && classify;
+    case MCR_RULE_PAIRS: /* k (k - 1) / 2, which may be too large for a number */
+        return k > 2 && 2 * f->outputs / k == k - 1 && 2 * f->outputs % k == 0 && classify;
     case MCR_RULE_LARGEST:
         return f->task == MCR_CLUSTER ? k == 0 && f->outputs > 0
                                       : k > 2 && f->outputs == k && classify;
@@ -182,8 +184,7 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     int64_t coefs = 0;
     s.output = mcr_get_i32s(r, &s.outputs);
     s.coef = mcr_get_reals(r, &coefs);
-    if (s.first < 0 || s.count < 0 || s.first > f->basis - s.count || !s.output || !s.coef ||
-        s.outputs > f->outputs ||
+    if (s.outputs > f->outputs ||
         (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0))
         r->bad = true;
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
@@ -202,9 +203,10 @@ static bool segments_fit(const mcr_fitted *f)
         return f->segments == 2 && f->segment[0].first == 0 && f->segment[0].count == f->basis &&
                f->segment[1].first == 0 && f->segment[1].count == f->basis;
     for (int64_t g = 0; g < f->segments; g++) {
-        if (f->segment[g].first != next)
+        const mcr_segment *s = &f->segment[g];
+        if (s->first != next || s->count < 0 || s->count > f->basis - next)
             return false;
-        next += f->segment[g].count;
+        next += s->count;
     }
     return next == f->basis;
 }
@@ -228,25 +230,22 @@ static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
     f->object = mcr_get_i64s(&r, &f->basis);
     f->offset = mcr_get_reals(&r, &f->outputs);
     int64_t segments = mcr_get_count(&r, 32), slopes = 0;
-    if (!r.bad && !outputs_fit(f, m->type))
+    if (!outputs_fit(f, m->type))
         r.bad = true;
-    f->segment = r.bad ? NULL : mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
-    if (!r.bad && !f->segment)
+    f->segment = mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
+    if (!f->segment)
         r.bad = r.short_of_memory = true;
     for (int64_t g = 0; g < segments && !r.bad; g++)
         get_segment(&r, f);
-    if (!r.bad && (!segments_fit(f) || !all_finite(f->offset, f->outputs)))
+    if (!r.bad && (!all_finite(f->offset, f->outputs) || !segments_fit(f)))
         r.bad = true;
     double *slope = mcr_get_reals(&r, &slopes);
-    if (slopes == 2 * f->outputs && slopes > 0) {
+    if (!r.bad && ((slopes > 0 && slopes != 2 * f->outputs) || !all_finite(slope, slopes)))
+        r.bad = true;
+    if (slopes > 0)
         f->slope = slope;
-        if (!r.bad && !all_finite(slope, slopes))
-            r.bad = true;
-    } else {
+    else
         mcr_free(c->ctx, slope);
-        if (slopes != 0)
-            r.bad = true;
-    }
     return mcr_reader_end(&r, c->file, "its coefficients");
 }
 
@@ -273,9 +272,11 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
     enum { MOST = 1000 }; /* names are looked for one by one */
     mcr_status s = MCR_OK;
     int64_t extras = mcr_get_count(&r, 16);
-    if (extras > MOST)
+    if (extras > MOST) {
         r.bad = true;
-    for (int64_t e = 0; e < extras && !r.bad && !s; e++) {
+        extras = 0;
+    }
+    for (int64_t e = 0; e < extras && !s; e++) {
         int64_t count = 0;
         char *name = mcr_get_text(&r);
         double *value = mcr_get_reals(&r, &count);
@@ -298,8 +299,8 @@ static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
     f->shift = mcr_get_reals(r, &f->cols);
     f->factor = mcr_get_reals(r, &factors);
     f->dense = dense == 1;
-    if (!f->name || dense > 1 || !f->shift || !f->factor || factors != f->cols ||
-        !all_finite(f->shift, f->cols) || !all_finite(f->factor, factors))
+    if (r->bad || !f->name || dense > 1 || factors != f->cols || !all_finite(f->shift, f->cols) ||
+        !all_finite(f->factor, factors))
         r->bad = true;
 }
 
@@ -310,7 +311,7 @@ static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
         return MCR_OK;
     int64_t fields = mcr_get_count(&r, 28);
     mcr_status s = mcr_scaling_open(&m->scaling, c->ctx, fields);
-    for (int64_t f = 0; f < fields && !r.bad && !s; f++)
+    for (int64_t f = 0; f < fields && !s; f++)
         get_scaled_field(&r, m->scaling);
     return s ? s : mcr_reader_end(&r, c->file, "its scaling");
 }
@@ -329,7 +330,7 @@ static int by_text(const void *a, const void *b)
 /* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
 static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
 {
-    bool fits = l->columns > 0 && l->targets >= 0 && l->roles < l->columns &&
+    bool fits = l->targets >= 0 && l->roles < l->columns &&
                 (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
                 (names == 0 || names == l->roles);
     qsort(column, (size_t)l->roles, sizeof *column, by_number);
@@ -433,7 +434,7 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
 }
 
 /* The model's objects are scaled: each field as its scaling makes it. */
-static mcr_status check_scaling(const mcr_model *m, const mcr_container *c)
+static mcr_status check_scaling(mcr_model *m, const mcr_container *c)
 {
     for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++) {
         const mcr_scaled_field *by = &m->scaling->field[f];
@@ -449,8 +450,19 @@ static mcr_status check_scaling(const mcr_model *m, const mcr_container *c)
     return MCR_OK;
 }
 
+static mcr_status complete(mcr_model *m, const mcr_container *c)
+{
+    (void)c;
+    return mcr_model_complete(m);
+}
+
 static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
 {
+    /* In this order: some look at what others have read. */
+    static mcr_status (*const part[])(mcr_model *, const mcr_container *) = {
+        get_classes,     get_coefficients, get_targets,   get_curves, get_extras,
+        get_certificate, get_scaling,      mcr_get_fill,  get_tuning, get_layout,
+        get_basis,       mcr_get_roles,    check_scaling, complete};
     mcr_kernel *kernel = NULL;
     mcr_model *m = NULL;
     mcr_status s = mcr_container_check(c);
@@ -459,34 +471,8 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
     if (!s)
         s = get_info(&m, c, kernel);
     mcr_kernel_free(kernel);
-    if (!s)
-        s = get_classes(m, c);
-    if (!s)
-        s = get_coefficients(m, c);
-    if (!s)
-        s = get_targets(m, c);
-    if (!s)
-        s = get_curves(m, c);
-    if (!s)
-        s = get_extras(m, c);
-    if (!s)
-        s = get_certificate(m, c);
-    if (!s)
-        s = get_scaling(m, c);
-    if (!s)
-        s = mcr_get_fill(m, c);
-    if (!s)
-        s = get_tuning(m, c);
-    if (!s)
-        s = get_layout(m, c);
-    if (!s)
-        s = get_basis(m, c);
-    if (!s)
-        s = mcr_get_roles(m, c);
-    if (!s)
-        s = check_scaling(m, c);
-    if (!s)
-        s = mcr_model_complete(m);
+    for (size_t p = 0; p < sizeof part / sizeof *part && !s; p++)
+        s = part[p](m, c);
     if (s)
         mcr_model_free(m);
     else
@@ -521,13 +507,12 @@ mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, co
 static mcr_status slurp(mcr_input *in, mcr_text *to)
 {
     char window[65536];
-    size_t got = 1;
-    mcr_status s = MCR_OK;
-    while (!s && got) {
+    size_t got;
+    mcr_status s;
+    do { /* less comes at the end, or with a fault */
         s = mcr_input_some(in, window, sizeof window, &got);
-        if (!s)
-            mcr_text_add(to, window, got);
-    }
+        mcr_text_add(to, window, got);
+    } while (got == sizeof window);
     return s ? s : to->status;
 }
 

@@ -127,7 +127,8 @@ mcr_status mcr_squares_folds_path(mcr_squares_folds *h, const double *lambda, in
                                   double *const *f, bool *exists);
 
 /* The same for lambdas that are not far from each other, from one inverse, with K positive
- * semidefinite (squares_shifts.c). MCR_NUMERIC: it is not. */
+ * semidefinite (squares_shifts.c). MCR_NUMERIC: it is not; MCR_OVER_BUDGET: the blocks of folds and
+ * some columns do not fit the memory; MCR_STOPPED. */
 mcr_status mcr_squares_shifts(mcr_squares_folds *h, const double *lambda, int64_t count,
                               double *const *f, bool *exists);
 /* How many steps that takes at most, apart from rounding; range: the largest lambda over the

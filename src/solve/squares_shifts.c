@@ -28,6 +28,7 @@
 #include "solve/squares.h"
 
 #define RESIDUAL 1e-10            /* of a solution, relative to b */
+#define PHASE    "ridge"          /* under which progress is reported */
 enum { BAND = 64, COLUMNS = 32 }; /* rows of a product for one worker; columns at a time */
 
 typedef struct lanczos {
@@ -38,10 +39,11 @@ typedef struct lanczos {
     int64_t lambdas;
     double *block; /* the Cholesky factors of all B_SS, one after the other */
     int64_t *at;   /* where that of a fold begins */
+    size_t taken;  /* of the memory budget */
 
     /* Columns of folds first .. end - 1, each with its outputs, `ld` apart, in the order of
      * folds. */
-    int64_t first, end, cols, ld;
+    int64_t group, first, end, cols, ld; /* group: folds at a time */
     double *v, *before, *u;
     double *size;   /* |b| of each column */
     int64_t *place; /* of a column's values in a line of `held`; at `cols`: their number */
@@ -62,21 +64,36 @@ static int64_t size_of(const mcr_squares_folds *h, int64_t fold)
     return h->first[fold + 1] - h->first[fold];
 }
 
+static int64_t bands(const lanczos *l)
+{
+    return (l->h->q->n + BAND - 1) / BAND;
+}
+
 /* ---- B ----------------------------------------------------------------------------------------*/
 
-/* B of all objects in the order of folds into h->t. */
-static mcr_status invert(lanczos *l)
+static mcr_status sort_band(void *arg, int64_t item, int worker)
 {
+    (void)worker;
+    const lanczos *l = arg;
     const mcr_squares_folds *h = l->h;
     const mcr_squares *q = h->q;
-    for (int64_t i = 0; i < q->n; i++) {
+    int64_t end = (item + 1) * BAND < q->n ? (item + 1) * BAND : q->n;
+    for (int64_t i = item * BAND; i < end; i++) {
         const double *from = q->m.a + h->order[i] * q->m.ld;
         double *to = h->t.a + i * h->t.ld;
         for (int64_t j = 0; j <= i; j++)
             to[j] = from[h->order[j]];
         to[i] += l->shift;
     }
-    return mcr_sweep_inverse(q->ctx, q->n, h->t.a, h->t.ld);
+    return MCR_OK;
+}
+
+/* B of all objects in the order of folds into h->t. */
+static mcr_status invert(lanczos *l)
+{
+    const mcr_squares *q = l->h->q;
+    mcr_status s = mcr_parallel_reported(q->ctx, PHASE, 0, 0, bands(l), sort_band, l);
+    return s ? s : mcr_sweep_inverse(q->ctx, q->n, l->h->t.a, l->h->t.ld, PHASE);
 }
 
 static mcr_status factor_block(void *arg, int64_t fold, int worker)
@@ -89,7 +106,7 @@ static mcr_status factor_block(void *arg, int64_t fold, int worker)
     for (int64_t r = 0; r < count; r++)
         memcpy(block + r * count, h->t.a + (first + r) * h->t.ld + first,
                sizeof *block * (size_t)(r + 1));
-    return count ? mcr_lapack_cholesky(h->q->ctx, count, block, count, NULL, NULL) : MCR_OK;
+    return count ? mcr_lapack_cholesky(h->q->ctx, count, block, count, PHASE, NULL) : MCR_OK;
 }
 
 /* ---- a step -----------------------------------------------------------------------------------*/
@@ -145,12 +162,27 @@ static mcr_status orthogonalise(void *arg, int64_t column, int worker)
     return MCR_OK;
 }
 
+/* Before each step: short loops do not report of themselves. */
+static mcr_status report(const lanczos *l)
+{
+    mcr *ctx = l->h->q->ctx;
+    mcr_progress at = {.size = sizeof at,
+                       .phase = PHASE,
+                       .fraction = NAN,
+                       .step = l->steps,
+                       .objective = NAN,
+                       .violation = NAN};
+    return mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+}
+
 static mcr_status step(lanczos *l)
 {
     mcr *ctx = l->h->q->ctx;
-    mcr_status s = mcr_parallel(ctx, l->cols, complete, l);
+    mcr_status s = report(l);
     if (!s)
-        s = mcr_parallel(ctx, (l->h->q->n + BAND - 1) / BAND, multiply, l);
+        s = mcr_parallel_reported(ctx, PHASE, 0, 0, l->cols, complete, l);
+    if (!s)
+        s = mcr_parallel_reported(ctx, PHASE, 0, 0, bands(l), multiply, l);
     if (!s)
         s = mcr_parallel(ctx, l->cols, orthogonalise, l);
     double *v = l->v;
@@ -286,6 +318,20 @@ static mcr_status run(lanczos *l, double *const *f, bool *exists)
     return s;
 }
 
+/* What the blocks of folds, three sets of columns and `held` take; the rest is small. */
+static size_t bytes_of(const lanczos *l, size_t cols)
+{
+    const mcr_squares_folds *h = l->h;
+    int64_t most = 0;
+    for (int64_t fold = 0; fold < h->folds; fold += l->group) {
+        int64_t end = h->folds - fold < l->group ? h->folds : fold + l->group;
+        int64_t values = (h->first[end] - h->first[fold]) * h->q->outputs;
+        most = values > most ? values : most;
+    }
+    return ((size_t)l->at[h->folds] + 3 * cols * (size_t)l->ld + (size_t)(l->most * most)) *
+           sizeof(double);
+}
+
 static mcr_status reserve(lanczos *l)
 {
     const mcr_squares_folds *h = l->h;
@@ -298,6 +344,11 @@ static mcr_status reserve(lanczos *l)
     l->at[0] = 0;
     for (int64_t fold = 0; fold < h->folds; fold++)
         l->at[fold + 1] = l->at[fold] + size_of(h, fold) * size_of(h, fold);
+    size_t bytes = bytes_of(l, cols);
+    mcr_status s = mcr_budget_take(ctx, bytes, "ridge: the values of held-out objects");
+    if (s)
+        return s;
+    l->taken = bytes;
     l->block = mcr_alloc(ctx, (size_t)l->at[h->folds], sizeof *l->block);
     l->v = mcr_alloc(ctx, cols, column);
     l->before = mcr_alloc(ctx, cols, column);
@@ -318,17 +369,9 @@ static mcr_status reserve(lanczos *l)
 static void release(lanczos *l)
 {
     mcr *ctx = l->h->q->ctx;
-    mcr_free(ctx, l->at);
-    mcr_free(ctx, l->block);
-    mcr_free(ctx, l->v);
-    mcr_free(ctx, l->before);
-    mcr_free(ctx, l->u);
-    mcr_free(ctx, l->alpha);
-    mcr_free(ctx, l->beta);
-    mcr_free(ctx, l->pivot);
-    mcr_free(ctx, l->last);
-    mcr_free(ctx, l->size);
-    mcr_free(ctx, l->place);
+    mcr_free_all(ctx, l->at, l->block, l->v, l->before, l->u, l->alpha, l->beta, l->pivot, l->last,
+                 l->size, l->place);
+    mcr_budget_give(ctx, l->taken);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------*/
@@ -347,12 +390,13 @@ mcr_status mcr_squares_shifts(mcr_squares_folds *h, const double *lambda, int64_
         most = fmax(most, lambda[t]);
         exists[t] = true;
     }
-    int64_t k = h->q->outputs, folds = COLUMNS / k ? COLUMNS / k : 1;
+    int64_t k = h->q->outputs;
     lanczos l = {.h = h,
                  .math = mcr_tiles_best()->f64->math,
                  .shift = sqrt(least) * sqrt(most),
                  .lambda = lambda,
                  .lambdas = count,
+                 .group = COLUMNS / k ? COLUMNS / k : 1,
                  .ld = (h->q->n + 7) / 8 * 8 + 8,
                  .most = 10 + 2 * (int64_t)mcr_squares_shift_steps(most / least)};
     mcr_status s = reserve(&l);
@@ -361,7 +405,7 @@ mcr_status mcr_squares_shifts(mcr_squares_folds *h, const double *lambda, int64_
     if (!s)
         s = mcr_parallel(h->q->ctx, h->folds, factor_block, &l);
     for (; l.first < h->folds && !s; l.first = l.end) {
-        l.end = h->folds - l.first < folds ? h->folds : l.first + folds;
+        l.end = h->folds - l.first < l.group ? h->folds : l.first + l.group;
         l.cols = (l.end - l.first) * k;
         s = run(&l, f, exists);
     }

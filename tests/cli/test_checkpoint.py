@@ -207,6 +207,7 @@ def go_on_from(words, state, seconds=None):
         return None
     assert done.returncode == 0 or (done.returncode == 1 and done.stderr.startswith("mercer: ")), (
         words, done.returncode, done.stderr)
+    assert "other parts" not in done.stderr or "or is damaged" in done.stderr, done.stderr
     return done.returncode
 
 

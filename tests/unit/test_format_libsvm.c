@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "data/format/formats.h"
+
 static mcr_data *read_svm(mcr *ctx, const char *text)
 {
     mcr_data *data;
@@ -77,6 +79,10 @@ static void keeps_words(void **state)
     assert_string_equal(mcr_data_class_name(data, 2), "7");
     assert_true(mcr_data_targets(data)[2] == 0 && mcr_data_targets(data)[3] == 2);
     mcr_data_free(data);
+    data = read_svm(*state, "a 1:1\n\rb 1:2\n"); /* byte for byte: no line end before the word */
+    assert_int_equal(mcr_data_count(data), 2);
+    assert_string_equal(mcr_data_class_name(data, 1), "\rb");
+    mcr_data_free(data);
 }
 
 static void takes_features_and_target_none(void **state)
@@ -136,6 +142,8 @@ static void refuses(void **state)
     refuse(*state, "1 1:-Inf\n", "f.svm:1: the value of index 1, \"-Inf\", is not finite");
     refuse(*state, "1 1:1e400\n", "f.svm:1: the value of index 1, \"1e400\", is not finite");
     refuse(*state, "1 2\n", "f.svm:1: \"2\" is not index:value");
+    refuse(*state, "1 2 3\n", "f.svm:1: \"2\" is not index:value");
+    refuse(*state, "1,2 1:x\n", "f.svm:1: several labels (\"1,2\"): an object can have only one");
     refuse(*state, "1 -2:3\n", "f.svm:1: \"-2:3\" is not index:value");
     refuse(*state, "1 a:3\n", "f.svm:1: \"a:3\" is not index:value");
     refuse(*state, "1 :3\n", "f.svm:1: \":3\" is not index:value");
@@ -352,6 +360,85 @@ static void survives_short_memory(void **state)
     test_sweep_allocations("libsvm words", read_small, words);
 }
 
+/* Lines that end where chunks do, and one more: no chunk begins behind the last. */
+static void cuts_at_line_ends(void **state)
+{
+    enum { FIRST = 256 << 6, LINES = FIRST + 8 * 2560 }; /* a first block of 256 KB, and another */
+    big b = {0};
+    for (int i = 0; i < LINES; i++)
+        put(&b, "1 1:12345678901\n");
+    assert_int_equal(b.length, 16 * LINES);
+    put(&b, "2 2:1\n");
+    mcr_data *data;
+    test_ok(*state, read_text(&data, *state, "big", b.text, b.length, "libsvm", NULL));
+    assert_int_equal(mcr_data_count(data), LINES + 1);
+    expect_vector(data, LINES, (double[]){0, 1}, 2);
+    expect_vector(data, LINES - 1, (double[]){12345678901.0, 0}, 2);
+    mcr_data_free(data);
+    free(b.text);
+}
+
+/* gzip that is not compressed and ends early, after a first block of the text. */
+static void finds_faults_before_those_of_the_file(void **state)
+{
+    static const char *const first[] = {"1 1:1\n", "1 1:x\n"};
+    (void)state;
+    for (int bad = 0; bad < 2; bad++) {
+        enum { PART = 60000, PARTS = 6, HEAD = 5 };
+        mcr *ctx = test_open(1);
+        big b = {0};
+        put(&b, first[bad]);
+        while (b.length < PARTS * PART)
+            put(&b, "1 1:123456\n");
+        static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
+        unsigned char *file = malloc(sizeof head + PARTS * (HEAD + PART)), *to = file + sizeof head;
+        memcpy(file, head, sizeof head);
+        for (int p = 0; p < PARTS; p++, to += HEAD + PART) {
+            memcpy(to, (unsigned char[]){0, PART & 255, PART >> 8, ~PART & 255, ~PART >> 8 & 255},
+                   HEAD);
+            memcpy(to + HEAD, b.text + p * PART, PART);
+        }
+        mcr_data *data;
+        mcr_status s = read_text(&data, ctx, "f.svm.gz", (char *)file, (size_t)(to - file),
+                                 "libsvm", NULL);
+        test_fails(ctx, s, MCR_BAD_DATA, bad ? "the value of index 1" : "the file ends early");
+        test_close(ctx);
+        free(file);
+        free(b.text);
+    }
+}
+
+static void is_detected(void **state)
+{
+    static const struct {
+        const char *text;
+        int named, other;
+    } cases[] = {{"1 1:2\n1 1:2\n", 90, 70},
+                 {"1 1:2\nhello there\n", 90, 60},
+                 {"hello there\n1 1:2\n", 60, 0},
+                 {"1\n2\n", 60, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i].text;
+        assert_int_equal(mcr_format_libsvm.sniff(true, text, strlen(text)), cases[i].named);
+        assert_int_equal(mcr_format_libsvm.sniff(false, text, strlen(text)), cases[i].other);
+    }
+}
+
+static void has_a_limit_of_columns(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = NULL;
+    mcr_read_options options = {
+        .size = sizeof options, .format = "libsvm", .features = (int64_t)INT32_MAX + 1};
+    test_fails(ctx, mcr_data_read_memory(&data, ctx, "f", "1 1:2\n", 6, &options), MCR_BAD_CALL,
+               "2147483648 features are too many");
+    options.features = INT32_MAX;
+    test_ok(ctx, mcr_data_read_memory(&data, ctx, "f", "1 1:2\r\n", 7, &options));
+    assert_int_equal(field_info(data, 0).cols, INT32_MAX);
+    mcr_data_free(data);
+}
+
 static int stop_at_once(void *user, const mcr_progress *now)
 {
     (void)user;
@@ -386,6 +473,10 @@ int main(void)
                                         test_teardown),
         cmocka_unit_test_setup_teardown(finds_blank_lines_across_chunks, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_lines_longer_than_a_block, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(cuts_at_line_ends, test_setup, test_teardown),
+        cmocka_unit_test(finds_faults_before_those_of_the_file),
+        cmocka_unit_test(is_detected),
+        cmocka_unit_test_setup_teardown(has_a_limit_of_columns, test_setup, test_teardown),
         cmocka_unit_test(survives_short_memory),
         cmocka_unit_test(stops_when_asked),
     };

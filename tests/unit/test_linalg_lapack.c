@@ -163,12 +163,12 @@ static void test_sweeps(void **context)
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = 0; j < n; j++)
                     a[i * ld + j] = j <= i ? element(i, j) : NAN;
-            test_ok(ctx, mcr_sweep_inverse(ctx, n, a, ld));
+            test_ok(ctx, mcr_sweep_inverse(ctx, n, a, ld, "test"));
             if (threads == 1)
                 memcpy(first, a, sizeof *a * (size_t)(n * ld));
             assert_memory_equal(first, a, sizeof *a * (size_t)(n * ld));
             a[0] = a[(n - 1) * ld + n - 1] = -1;
-            assert_int_equal(mcr_sweep_inverse(ctx, n, a, ld), MCR_NUMERIC);
+            assert_int_equal(mcr_sweep_inverse(ctx, n, a, ld, "test"), MCR_NUMERIC);
             test_close(ctx);
         }
         for (int64_t i = 0; i < n; i += 1 + n / 11) {
@@ -186,6 +186,46 @@ static void test_sweeps(void **context)
         free(row);
         free(zero);
     }
+}
+
+static int stop_at_fraction(void *user, const mcr_progress *now)
+{
+    double *last = user;
+    assert_string_equal(now->phase, "test");
+    assert_true(now->fraction >= *last);
+    *last = now->fraction;
+    return now->fraction > 0.4;
+}
+
+/* It looks at the limits between blocks, and its memory is of the budget. */
+static void test_sweeps_have_limits(void **context)
+{
+    (void)context;
+    enum { N = 600 };
+    double *a = calloc(N * N, sizeof *a), last = 0;
+    size_t need = mcr_sweep_bytes(N);
+    for (int c = 0; c < 4; c++) { /* stopped by the user, by the time, too little memory, enough */
+        mcr *ctx;
+        mcr_config config = {.size = sizeof config,
+                             .threads = 1,
+                             .user = &last,
+                             .memory_bytes = c == 2   ? need - 1
+                                             : c == 3 ? need
+                                                      : 0,
+                             .progress = c == 0 ? stop_at_fraction : NULL};
+        for (int64_t i = 0; i < N; i++)
+            for (int64_t j = 0; j <= i; j++)
+                a[i * N + j] = element(i, j);
+        assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+        if (c == 1)
+            mcr_deadline_set(ctx, 1e-9);
+        mcr_status s = mcr_sweep_inverse(ctx, N, a, N, "test");
+        assert_int_equal(s, c < 2 ? MCR_STOPPED : c == 2 ? MCR_OVER_BUDGET : MCR_OK);
+        assert_int_equal(mcr_budget_left(ctx), ctx->config.memory_bytes);
+        mcr_close(ctx);
+    }
+    assert_true(last > 0.4 && last < 0.7);
+    free(a);
 }
 
 /* A system: another shift after one that was too small, its solution, logarithm and eigenvalues
@@ -335,6 +375,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_system, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_sweeps, test_setup, test_teardown),
+        cmocka_unit_test(test_sweeps_have_limits),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_smallest),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),

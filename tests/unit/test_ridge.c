@@ -5,6 +5,9 @@
  */
 #include "learner_helpers.h"
 
+#include "base/context.h"
+#include "solve/squares.h"
+
 enum { N = 40 };
 static const char rbf[] = "rbf(gamma=0.5)";
 
@@ -296,6 +299,97 @@ static void test_threads(void **context)
     assert_memory_equal(f[0], f[1], sizeof f[0]);
 }
 
+/* ---- held-out values from one inverse ---------------------------------------------------------*/
+
+typedef struct watch {
+    int64_t reports, stop; /* so many; at which to stop, 0: none */
+    bool on;
+} watch;
+
+static int count_reports(void *user, const mcr_progress *now)
+{
+    watch *w = user;
+    (void)now;
+    return w->on && ++w->reports == w->stop;
+}
+
+enum { HELD = 90, FOLDS = 3, LAMBDAS = 2 };
+
+/* Those of two lambdas, on a context with so much memory. */
+static mcr_status held_out(watch *w, size_t memory, double f[LAMBDAS][HELD], size_t *used)
+{
+    static const double lambda[LAMBDAS] = {0.5, 2};
+    mcr_config config = {.size = sizeof config,
+                         .threads = 1,
+                         .memory_bytes = memory,
+                         .user = w,
+                         .progress = count_reports};
+    mcr *ctx;
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    mcr_data *data = sample_data(ctx, "sinc", HELD);
+    mcr_kernel *kernel;
+    mcr_gram *gram;
+    mcr_squares q = {0};
+    mcr_squares_folds h = {0};
+    int32_t fold[HELD];
+    bool exists[LAMBDAS];
+    double *to[LAMBDAS] = {f[0], f[1]};
+    double weight[HELD];
+    for (int i = 0; i < HELD; i++) {
+        fold[i] = i % FOLDS;
+        weight[i] = 1;
+    }
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, rbf));
+    test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, data, NULL));
+    test_ok(ctx, mcr_squares_open(&q, gram, mcr_data_targets(data), weight, 1, 1e-9));
+    test_ok(ctx, mcr_squares_folds_open(&h, &q, fold, FOLDS));
+    size_t left = mcr_budget_left(ctx);
+    *used = ctx->config.memory_bytes - left;
+    w->on = true;
+    mcr_status s = mcr_squares_shifts(&h, lambda, LAMBDAS, to, exists);
+    w->on = false;
+    assert_int_equal(mcr_budget_left(ctx), left);
+    assert_true(s || (exists[0] && exists[1]));
+    mcr_squares_folds_close(&h);
+    mcr_squares_close(&q);
+    mcr_gram_close(gram);
+    mcr_kernel_free(kernel);
+    mcr_data_free(data);
+    mcr_close(ctx);
+    return s;
+}
+
+/* It looks at the limits before each step, and its memory is of the budget. */
+static void test_held_out_limits(void **context)
+{
+    double f[LAMBDAS][HELD], again[LAMBDAS][HELD];
+    watch w = {0};
+    size_t before, used;
+    (void)context;
+    assert_int_equal(held_out(&w, 0, f, &before), MCR_OK);
+    int64_t reports = w.reports;
+    assert_true(reports > 8); /* some steps, besides the inverse and the blocks of folds */
+    for (int64_t stop = 1; stop <= reports; stop++) {
+        w = (watch){.stop = stop};
+        assert_int_equal(held_out(&w, 0, again, &used), MCR_STOPPED);
+    }
+    /* The least with which it does: what the blocks alone take is not enough. */
+    size_t blocks = HELD * HELD / FOLDS * sizeof(double), low = before, high = before + 4000000;
+    while (high - low > 1000) {
+        size_t middle = low + (high - low) / 2;
+        w = (watch){0};
+        mcr_status s = held_out(&w, middle, again, &used);
+        assert_true(s == MCR_OK || s == MCR_OVER_BUDGET);
+        if (s)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert_int_equal(held_out(&w, high, again, &used), MCR_OK);
+    assert_memory_equal(f, again, sizeof f);
+    assert_true(low > before + blocks && high < before + 4000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_held_out_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,7 +263,7 @@ static mcr_status append_chunk(reader *r, const chunk *c)
     }
     if (c->fault.kind != MCR_SVM_FINE)
         return fail_line(r, r->lines + c->fault_line + 1, &c->fault);
-    if (c->first_entry > r->entries && c->entries > 0) {
+    if (c->first_entry > r->entries) {
         mcr_store *s = r->store;
         memmove(s->index + r->entries, s->index + c->first_entry,
                 (size_t)c->entries * sizeof *s->index);
@@ -319,11 +319,12 @@ static mcr_status read_all(reader *r, int64_t features)
     if (status != MCR_OK)
         return status;
     s->start[0] = 0;
-    do {
-        status = mcr_blocks_next(&r->blocks);
-        if (status == MCR_OK && r->blocks.count > 0)
-            status = read_block(r);
-    } while (status == MCR_OK && r->blocks.count > 0);
+    status = mcr_blocks_next(&r->blocks);
+    while (r->blocks.count > 0 && status == MCR_OK) {
+        status = read_block(r);
+        if (status == MCR_OK)
+            status = mcr_blocks_next(&r->blocks);
+    }
     if (status != MCR_OK)
         return status;
     const char *name = mcr_input_name(r->blocks.in);
