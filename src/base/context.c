@@ -5,6 +5,7 @@
 #include "base/context.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -353,11 +354,13 @@ void mcr_deadline_set_whole(mcr *ctx, double seconds)
         ctx->whole_since = mcr_now();
 }
 
-/* Whether the rest of such work will take far too long. What is seen of it first may be slow. */
+/* Whether the rest of such work will take far too long. What is seen of it first may be slow, and
+ * says nothing yet: a tenth of the time is given to it in any case. */
 static bool is_hopeless(const mcr *ctx, double fraction, double now)
 {
     double spent = now - ctx->whole_since, allowed = ctx->deadline - ctx->whole_since;
-    return ctx->whole_since > 0 && fraction > 0 && spent > 0.01 && spent > 2 * fraction * allowed;
+    return ctx->whole_since > 0 && fraction > 0 && spent > fmax(0.01, 0.1 * allowed) &&
+           spent > 2 * fraction * allowed;
 }
 
 bool mcr_deadline_passed(const mcr *ctx, double now)

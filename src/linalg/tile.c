@@ -14,6 +14,7 @@
  */
 #include "linalg/tiles.h"
 
+#include "linalg/definite.h"
 #include "linalg/simd.h"
 #include "linalg/simd_math.h"
 #include "linalg/subsequence.h"
@@ -540,6 +541,7 @@ extern const mcr_vmath SYMBOL(mcr_vmath_);
 extern const mcr_subsequence_kit SYMBOL(mcr_subsequence_kit_);
 extern const mcr_walk_kit SYMBOL(mcr_walk_kit_);
 extern const mcr_vote_kit SYMBOL(mcr_vote_kit_);
+extern const mcr_definite_kit SYMBOL(mcr_definite_kit_);
 extern const mcr_tile_kit SYMBOL(mcr_tile_kit_);
 
 const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
@@ -555,6 +557,7 @@ const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
     .subsequences = &SYMBOL(mcr_subsequence_kit_),
     .walks = BY_REAL(NULL, &SYMBOL(mcr_walk_kit_)),
     .votes = BY_REAL(&SYMBOL(mcr_vote_kit_), NULL),
+    .definite = BY_REAL(NULL, &SYMBOL(mcr_definite_kit_)),
     .pack = pack,
     .pack_sparse = pack_sparse,
     .norms = norms,

@@ -119,6 +119,7 @@ typedef struct mcr_tile_kit {
     const struct mcr_subsequence_kit *subsequences; /* subsequence.h */
     const struct mcr_walk_kit *walks;               /* walks.h; NULL in float */
     const struct mcr_vote_kit *votes;               /* votes.h; NULL in double */
+    const struct mcr_definite_kit *definite;        /* definite.h; NULL in float */
 
     /* Packs objects first .. first + count - 1 of the source into one panel of `width` objects (any
      * width from 1; kit->width for columns, kit->rows for rows); count <= width, the rest becomes

@@ -16,11 +16,12 @@
 #include "linalg/votes.h"
 #include "model/prediction.h"
 
-/* Kernel values at a time, of all support vectors; bytes that a worker's copy may take. */
-enum { VALUES = 1 << 21, MOST_BYTES = 1 << 24 };
+/* Kernel values at a time, of all support vectors: few, because memory that was never touched takes
+ * longer than computing into it, but work for all threads; bytes that a worker's copy may take. */
+enum { VALUES = 1 << 18, LEAST_ITEMS = 16, MOST_BYTES = 1 << 24 };
 /* With more support vectors than this for each pair, values take longer to copy than scores to
- * write: measured, 6 gained a factor of 1.7 and 27 lost 1.3. */
-enum { MOST_PER_PAIR = 12 };
+ * write: measured, 6 gained a factor of 1.7, 13 gained 1.2, 14 nothing, and 27 lost 1.3. */
+enum { MOST_PER_PAIR = 14 };
 
 struct mcr_pair_votes {
     const mcr_prediction *w;
@@ -116,7 +117,7 @@ mcr_status mcr_pair_votes_open(struct mcr_pair_votes **out, const mcr_prediction
     v->kit = kit;
     v->classes = f->classes;
     v->strip = VALUES / f->basis / kit->voters * kit->voters;
-    v->strip = v->strip < kit->voters ? kit->voters : v->strip;
+    v->strip = v->strip < LEAST_ITEMS * kit->voters ? LEAST_ITEMS * kit->voters : v->strip;
     mcr_status s = fill(v);
     if (s)
         mcr_pair_votes_close(v);

@@ -174,7 +174,8 @@ bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
            !mcr_gram_is_slow(gram);
 }
 
-/* Whether the working set is everything. */
+/* Whether the working set is everything. A trial from nothing takes few steps for each row of K that
+ * it needs: cutting the rows to a set would take longer than the steps. */
 static bool is_whole(const mcr_smo *s)
 {
     const mcr_qp *p = s->p;
@@ -182,7 +183,7 @@ static bool is_whole(const mcr_smo *s)
     for (int64_t v = 0; v < p->n && s->trial; v++)
         is_free += s->b[v] > p->lo[v] && s->b[v] < p->hi[v] && s->b[v] != 0;
     if (s->trial)
-        return p->n <= WHOLE_TRIAL || (double)is_free > WHOLE_FREE * (double)p->n;
+        return p->n <= WHOLE_TRIAL || !p->from || (double)is_free > WHOLE_FREE * (double)p->n;
     return fits_budget(s->ctx, p->n) && (s->given || mcr_qp_makes_rows(s->full, p->n) ||
                                          (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(s->full)));
 }

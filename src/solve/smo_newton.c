@@ -19,6 +19,7 @@
  */
 #include <string.h>
 
+#include "linalg/definite.h"
 #include "linalg/lapack.h"
 #include "linalg/tiles.h"
 #include "solve/smo_impl.h"
@@ -27,6 +28,7 @@ enum {
     LEAST_FREE = 8,
     MOST_FREE = 2048,
     MOST_TRIED = 1024,  /* in a trial, whose memory is not counted */
+    MOST_SMALL = 384,   /* whose inverse, in float, needs no BLAS */
     LEAST_SLICE = 1000, /* steps of two between looks */
     MOST_STOPS = 1024,  /* constraints of one Newton step */
     MOST_PASSES = 25,
@@ -35,7 +37,7 @@ enum {
 
 /* Prices in the unit of an inverse of n members, n^3. */
 #define STEP_PRICE  7.0  /* for each member, of a step of two in float; twice that in double */
-#define OPEN_PRICE  6e7  /* of the first inverse: the library for it is loaded */
+#define OPEN_PRICE  6e7  /* of the first inverse by BLAS: the library is loaded */
 #define AGAIN       0.25 /* of the price: after a Newton step that went on well */
 #define SHIFT       0.1  /* of the tolerance, for the largest coefficient: it can leave that much */
 #define FLOAT_SHIFT 3e-7 /* of the largest K(x,x): what makes the factor of floats exist */
@@ -58,11 +60,13 @@ typedef struct newton {
     mcr_smo *s;
     const mcr_tile_kit *kit;
     int64_t count, stops, most_stops; /* members; constraints, and space for them */
+    int64_t ld;                       /* between rows of m */
     int groups;                       /* whose sums are kept */
     member *member;
     double *r, *c;    /* slopes at x; the direction */
     const void **row; /* of K */
     double *m;        /* the inverse, all of it */
+    double *work;     /* for a small inverse */
     double *v;        /* what the constraints take off it, a row each */
     double *sum;      /* K (x - b), of all members of the set */
 } newton;
@@ -117,32 +121,54 @@ static void list_free(newton *t)
     memset(t->sum, 0, sizeof *t->sum * (size_t)s->places);
 }
 
+/* Whether the inverse of so many is computed without BLAS: the first of them need not wait until
+ * loading it pays. The shift that floats need bounds the condition; with doubles a Cholesky factor,
+ * whose inverse has the smaller residual, is better. */
+static bool is_small(const mcr_smo *s, int64_t count)
+{
+    return count <= MOST_SMALL && !s->precise;
+}
+
+/* K + shift, its lower triangle. */
+static void fill(newton *t, double shift)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        double *to = t->m + i * t->ld;
+        for (int64_t j = 0; j <= i; j++)
+            to[j] = value_at(t->s, t->row[i], t->member[j].at);
+        to[i] += shift;
+    }
+}
+
+/* Its inverse, by BLAS where there are many. */
+static mcr_status invert_filled(newton *t)
+{
+    int64_t n = t->count, ld = t->ld;
+    if (is_small(t->s, n))
+        return mcr_tiles_best()->f64->definite->inverse(n, t->m, t->work) ? MCR_OK : MCR_NUMERIC;
+    mcr_status st = mcr_lapack_cholesky(t->s->ctx, n, t->m, ld, NULL, NULL);
+    if (!st)
+        st = mcr_lapack_inverse(t->s->ctx, n, t->m, ld, true, t->r);
+    for (int64_t i = 0; i < n && !st; i++) {
+        t->m[i * ld + i] = t->r[i];
+        for (int64_t j = 0; j < i; j++)
+            t->m[i * ld + j] = t->m[j * ld + i];
+    }
+    return st;
+}
+
 /* The inverse of K + shift, of the free members, with as small a shift as it needs. */
 static mcr_status invert(newton *t)
 {
-    mcr *ctx = t->s->ctx;
-    int64_t n = t->count;
     double largest = t->s->largest, most = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < t->count; i++)
         most = fmax(most, fabs(t->member[i].b));
     double shift = fmax((t->s->precise ? EXACT_SHIFT : FLOAT_SHIFT) * largest,
                         fmin(SHIFT * t->s->block.tolerance / most, FLOAT_SHIFT * largest));
     mcr_status st = MCR_NUMERIC;
     for (int tries = 0; tries < MOST_SHIFTS && st == MCR_NUMERIC; tries++, shift *= MORE_SHIFT) {
-        for (int64_t i = 0; i < n; i++) {
-            double *to = t->m + i * n;
-            for (int64_t j = 0; j <= i; j++)
-                to[j] = value_at(t->s, t->row[i], t->member[j].at);
-            to[i] += shift;
-        }
-        st = mcr_lapack_cholesky(ctx, n, t->m, n, NULL, NULL);
-    }
-    if (!st)
-        st = mcr_lapack_inverse(ctx, n, t->m, n, true, t->r);
-    for (int64_t i = 0; i < n && !st; i++) {
-        t->m[i * n + i] = t->r[i];
-        for (int64_t j = 0; j < i; j++)
-            t->m[i * n + j] = t->m[j * n + i];
+        fill(t, shift);
+        st = invert_filled(t);
     }
     return st;
 }
@@ -187,7 +213,7 @@ static bool keep_sums(newton *t)
         memset(v, 0, sizeof *v * (size_t)n);
         for (int64_t i = 0; i < n; i++)
             if (t->member[i].group == g)
-                add(v, 1, t->m + i * n, n);
+                add(v, 1, t->m + i * t->ld, n);
         for (int64_t j = 0; j < t->stops; j++) {
             part = 0;
             for (int64_t i = 0; i < n; i++)
@@ -206,8 +232,8 @@ static bool keep_sums(newton *t)
 static bool stop(newton *t, int64_t k, double left)
 {
     int64_t n = t->count;
-    double *v = t->v + t->stops * n, own = t->m[k * n + k];
-    memcpy(v, t->m + k * n, sizeof *v * (size_t)n);
+    double *v = t->v + t->stops * n, own = t->m[k * t->ld + k];
+    memcpy(v, t->m + k * t->ld, sizeof *v * (size_t)n);
     for (int64_t j = 0; j < t->stops; j++)
         add(v, -t->v[j * n + k], t->v + j * n, n);
     t->member[k].stopped = true;
@@ -230,7 +256,7 @@ static void aim(newton *t)
     memset(t->c, 0, sizeof *t->c * (size_t)n);
     for (int64_t i = 0; i < n; i++)
         if (!t->member[i].stopped)
-            add(t->c, -t->r[i], t->m + i * n, n);
+            add(t->c, -t->r[i], t->m + i * t->ld, n);
     for (int64_t i = 0; i < n; i++)
         if (t->member[i].stopped)
             t->r[i] = 0;
@@ -355,20 +381,25 @@ static void take(newton *t, double share)
 static mcr_status newton_step(mcr_smo *s, int64_t count, bool *found)
 {
     const mcr_tiles *tiles = mcr_tiles_best();
+    int64_t ld = is_small(s, count) ? mcr_definite_places(count) : count;
     size_t n = (size_t)count, stops = n + 2 < MOST_STOPS ? n + 2 : MOST_STOPS;
     double share = 0;
     newton t = {.s = s,
                 .kit = s->precise ? tiles->f64 : tiles->f32,
                 .groups = s->p->no_sum ? 0 : s->groups,
                 .most_stops = (int64_t)stops,
+                .ld = ld,
                 .member = mcr_alloc(s->ctx, n, sizeof *t.member),
                 .r = mcr_alloc(s->ctx, n, sizeof *t.r),
                 .c = mcr_alloc(s->ctx, n, sizeof *t.c),
                 .row = mcr_alloc(s->ctx, n, sizeof *t.row),
-                .m = mcr_alloc(s->ctx, n, n * sizeof *t.m),
+                .m = mcr_alloc(s->ctx, (size_t)ld, (size_t)ld * sizeof *t.m),
+                .work = mcr_alloc(s->ctx, (size_t)mcr_definite_work(ld), sizeof *t.work),
                 .v = mcr_alloc(s->ctx, stops, n * sizeof *t.v),
                 .sum = mcr_alloc(s->ctx, (size_t)s->places + MCR_ROW_PAD, sizeof *t.sum)};
-    mcr_status st = t.member && t.r && t.c && t.row && t.m && t.v && t.sum ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status st = t.member && t.r && t.c && t.row && t.m && t.work && t.v && t.sum
+                        ? MCR_OK
+                        : MCR_NO_MEMORY;
     if (!st) {
         list_free(&t);
         st = s->row_status;
@@ -378,7 +409,7 @@ static mcr_status newton_step(mcr_smo *s, int64_t count, bool *found)
     if (share > 0 && !st)
         take(&t, share);
     *found = share > 0;
-    void *list[] = {t.member, t.r, t.c, (void *)t.row, t.m, t.v, t.sum};
+    void *list[] = {t.member, t.r, t.c, (void *)t.row, t.m, t.work, t.v, t.sum};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         mcr_free(s->ctx, list[i]);
     return st;
@@ -409,7 +440,8 @@ mcr_status mcr_smo_run_block(mcr_smo *s, int64_t *steps)
             (s->whole && !s->trial && !s->precise && mcr_smo_is_rough(s, k->b, k->members)))
             break;
         int64_t count = count_free(k);
-        double n = (double)count, open = s->newton > 0 || s->trial ? 0 : OPEN_PRICE;
+        double n = (double)count;
+        double open = is_small(s, count) || s->newton > 0 || s->trial ? 0 : OPEN_PRICE;
         double factor = s->newton > 0 ? s->newton : 1;
         s->rent += step * (double)did;
         if (!can_step(s, count) || s->rent < factor * (n * n * n + open))

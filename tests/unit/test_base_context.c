@@ -262,6 +262,29 @@ static void finds_the_nearest_word(void **state)
     assert_null(mcr_nearest(lengthy, kernels));
 }
 
+/* Whether work of which this share is done, after so many of 1,000 seconds, is to stop. */
+static bool stops(mcr *ctx, double spent, double fraction)
+{
+    const mcr_progress now = {.size = sizeof now, .phase = "predict", .fraction = fraction};
+    mcr_deadline_set_whole(ctx, 1000);
+    ctx->whole_since = mcr_now() - spent;
+    ctx->deadline = ctx->whole_since + 1000;
+    bool stop = mcr_report(ctx, &now);
+    mcr_deadline_set(ctx, 0);
+    return stop;
+}
+
+static void gives_slow_work_a_chance(void **state)
+{
+    mcr *ctx = *state;
+    assert_false(stops(ctx, 50, 0.001)); /* what comes first may be slow */
+    assert_false(stops(ctx, 90, 0.02));
+    assert_true(stops(ctx, 200, 0.01));
+    assert_false(stops(ctx, 200, 0.15)); /* half as fast again is possible */
+    assert_false(stops(ctx, 500, 0));    /* nothing is known */
+    assert_true(stops(ctx, 1001, 0.9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cleans_messages, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(cuts_long_messages, test_setup, test_teardown),
         cmocka_unit_test(calls_back),
+        cmocka_unit_test_setup_teardown(gives_slow_work_a_chance, test_setup, test_teardown),
         cmocka_unit_test(names_everything),
         cmocka_unit_test(finds_the_nearest_word),
     };
