@@ -34,8 +34,7 @@ static void close_bound(mcr_gram *gram)
         mcr_vectors_batch_close(g->batch[precise]);
     for (int w = 0; g->scratch && w < g->workers; w++)
         mcr_scratch_close(g->scratch[w]);
-    mcr_free(ctx, g->scratch);
-    mcr_free(ctx, g->diagonal);
+    mcr_free_all(ctx, g->scratch, g->diagonal);
     if (!g->shares)
         mcr_binding_close(g->binding);
     mcr_kernel_free(g->kernel);

@@ -86,8 +86,7 @@ static void free_slabs(mcr_cache *c)
 {
     for (int64_t s = 0; s < c->slabs; s++)
         mcr_free(c->ctx, c->slab[s]);
-    mcr_free(c->ctx, c->slab);
-    mcr_free(c->ctx, c->slot);
+    mcr_free_all(c->ctx, c->slab, c->slot);
     mcr_budget_give(c->ctx, c->taken);
     c->slab = NULL;
     c->slot = NULL;
@@ -153,14 +152,8 @@ void mcr_cache_close(mcr_cache *c)
     if (!c)
         return;
     free_slabs(c);
-    mcr_free(c->ctx, c->where);
-    mcr_free(c->ctx, c->seen);
-    mcr_free(c->ctx, c->miss);
-    mcr_free(c->ctx, c->miss_coef);
-    mcr_free(c->ctx, c->hit_coef);
-    mcr_free(c->ctx, c->hit);
-    mcr_free(c->ctx, c->place);
-    mcr_free(c->ctx, c);
+    mcr_free_all(c->ctx, c->where, c->seen, c->miss, c->miss_coef, c->hit_coef, c->hit, c->place,
+                 c);
 }
 
 /* ---- finding space ----------------------------------------------------------------------------*/

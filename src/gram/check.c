@@ -293,9 +293,7 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
     if (!s)
         s = keep(t, pick, count, v);
 done:
-    mcr_free(t->ctx, order);
-    mcr_free(t->ctx, pick);
-    mcr_free(t->ctx, v);
+    mcr_free_all(t->ctx, order, pick, v);
     return s;
 }
 
@@ -360,8 +358,7 @@ static mcr_status evaluate(trial *t, mcr_text *reason, bool *broken)
                             (long long)t->report->objects);
     }
     *broken = found;
-    mcr_free(t->ctx, vector);
-    mcr_free(t->ctx, all);
+    mcr_free_all(t->ctx, vector, all);
     return s;
 }
 
@@ -396,10 +393,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
         r->tested = t.n;
 done:
     mcr_gram_close(gram);
-    mcr_free(ctx, t.object);
-    mcr_free(ctx, t.g);
-    mcr_free(ctx, t.work);
-    mcr_free(ctx, t.value);
+    mcr_free_all(ctx, t.object, t.g, t.work, t.value);
     return s;
 }
 
@@ -544,11 +538,5 @@ void mcr_check_free(mcr *ctx, mcr_check_report *r)
         mcr_free(ctx, r->rule[i]);
     for (int64_t i = 0; i < r->objects; i++)
         mcr_free(ctx, r->shown[i]);
-    mcr_free(ctx, r->rule);
-    mcr_free(ctx, r->reason);
-    mcr_free(ctx, r->object);
-    mcr_free(ctx, r->gram);
-    mcr_free(ctx, r->t);
-    mcr_free(ctx, r->shown);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, r->rule, r->reason, r->object, r->gram, r->t, r->shown, r);
 }

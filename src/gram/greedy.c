@@ -88,9 +88,7 @@ mcr_status mcr_landmarks_greedy(mcr_gram *gram, int64_t *count, int64_t *object)
     g.row = mcr_alloc(g.ctx, (size_t)g.n, sizeof *g.row);
     g.left = mcr_alloc(g.ctx, (size_t)g.n, sizeof *g.left);
     s = g.l && g.row && g.left ? choose(&g, count, object) : MCR_NO_MEMORY;
-    mcr_free(g.ctx, g.l);
-    mcr_free(g.ctx, g.row);
-    mcr_free(g.ctx, g.left);
+    mcr_free_all(g.ctx, g.l, g.row, g.left);
     mcr_budget_give(g.ctx, bytes);
     return s;
 }

@@ -58,10 +58,7 @@ static mcr_status take_buffers(half *h, const char *what)
 static void close_half(mcr_gram *gram)
 {
     half *h = (half *)gram;
-    mcr_free(gram->ctx, h->tile);
-    mcr_free(gram->ctx, h->diagonal);
-    mcr_free(gram->ctx, h->x);
-    mcr_free(gram->ctx, h->y);
+    mcr_free_all(gram->ctx, h->tile, h->diagonal, h->x, h->y);
     mcr_budget_give(gram->ctx, h->taken);
     mcr_free(gram->ctx, h);
 }

@@ -58,8 +58,7 @@ static mcr_status draw(mcr *ctx, const char *name, int64_t n, int64_t count, int
         number[i] = number_at(&m, at);
         move(&m, at, number_at(&m, i));
     }
-    mcr_free(ctx, m.place);
-    mcr_free(ctx, m.number);
+    mcr_free_all(ctx, m.place, m.number);
     return fine ? MCR_OK : MCR_NO_MEMORY;
 }
 
@@ -227,11 +226,7 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
             object[c] = p.object[object[c]];
     }
     mcr_gram_close(gram);
-    mcr_free(ctx, k);
-    mcr_free(ctx, m.mean);
-    mcr_free(ctx, m.square);
-    mcr_free(ctx, m.size);
-    mcr_free(ctx, m.of);
+    mcr_free_all(ctx, k, m.mean, m.square, m.size, m.of);
     if (took)
         mcr_budget_give(ctx, bytes);
     close_pool(&p, ctx);
@@ -333,8 +328,7 @@ static mcr_status choose_leverage(mcr *ctx, const mcr_kernel *kernel, const mcr_
         for (int64_t i = 0; i < count; i++)
             object[i] = list[i].object;
     }
-    mcr_free(ctx, score);
-    mcr_free(ctx, list);
+    mcr_free_all(ctx, score, list);
     close_pool(&p, ctx);
     return s;
 }

@@ -148,8 +148,7 @@ mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, dou
         *count = j.column;
         qsort(order, (size_t)j.column, sizeof *order, by_number);
     }
-    mcr_free(ctx, j.left);
-    mcr_free(ctx, j.l);
+    mcr_free_all(ctx, j.left, j.l);
     mcr_budget_give(ctx, bytes);
     return s;
 }

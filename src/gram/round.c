@@ -109,8 +109,7 @@ static mcr_status run_part(void *arg, int64_t part, int worker)
     int64_t end = least((part + 1) * j->part_rows, j->r->x.count);
     for (int64_t i = part * j->part_rows; i < end && !s; i += j->rows)
         s = run_block(j, part, i, k, space, scratch);
-    mcr_free(ctx, space);
-    mcr_free(ctx, k);
+    mcr_free_all(ctx, space, k);
     return s;
 }
 
@@ -172,9 +171,7 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
         s = mcr_parallel(g->ctx, j.parts, run_part, &j);
     if (!s)
         add_parts(&j, r);
-    mcr_free(g->ctx, ct);
-    mcr_free(g->ctx, j.u);
-    mcr_free(g->ctx, j.sum);
+    mcr_free_all(g->ctx, ct, j.u, j.sum);
     return s;
 }
 

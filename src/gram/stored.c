@@ -51,8 +51,7 @@ mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *m)
 
 void mcr_gram_buffer_free(mcr *ctx, mcr_gram_buffer *b)
 {
-    mcr_free(ctx, b->k);
-    mcr_free(ctx, b->diagonal);
+    mcr_free_all(ctx, b->k, b->diagonal);
     *b = (mcr_gram_buffer){0};
 }
 

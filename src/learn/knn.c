@@ -228,10 +228,7 @@ static void close_lookup(mcr *ctx, void *state)
     lookup *u = state;
     if (!u)
         return;
-    mcr_free(ctx, u->k);
-    mcr_free(ctx, u->heap);
-    mcr_free(ctx, u->held);
-    mcr_free(ctx, u);
+    mcr_free_all(ctx, u->k, u->heap, u->held, u);
 }
 
 /* Numbers of classes, how many neighbours: nothing that is read is believed. */
@@ -343,8 +340,7 @@ static mcr_status leave_out(mcr_fitted *f, const mcr_goal *g, mcr_gram *gram)
     }
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &sum, 1);
-    mcr_free(f->ctx, score);
-    mcr_free(f->ctx, value);
+    mcr_free_all(f->ctx, score, value);
     return s;
 }
 
@@ -376,8 +372,7 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
         s = mcr_fitted_keep(f, "weights", number, count);
     if (!s)
         s = mcr_fitted_keep(f, "neighbors", (const double[]){(double)o->neighbors, o->vote}, 2);
-    mcr_free(f->ctx, number);
-    mcr_free(f->ctx, object);
+    mcr_free_all(f->ctx, number, object);
     return s;
 }
 

@@ -353,16 +353,8 @@ static void close_program(program *g)
     mcr *ctx = g->p->ctx;
     mcr_interior_close(g->interior);
     mcr_lp_close(g->simplex);
-    mcr_free(ctx, g->object);
-    mcr_free(ctx, g->in);
-    mcr_free(ctx, g->row);
-    mcr_free(ctx, g->price);
-    mcr_free(ctx, g->left);
-    mcr_free(ctx, g->u);
-    mcr_free(ctx, g->v);
-    mcr_free(ctx, g->kv);
-    mcr_free(ctx, g->best);
-    mcr_free(ctx, g->kinks);
+    mcr_free_all(ctx, g->object, g->in, g->row, g->price, g->left, g->u, g->v, g->kv, g->best,
+                 g->kinks);
 }
 
 /* A program without coefficients; only the row of the bias. */

@@ -229,9 +229,6 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr
         __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
     else if (!st)
         mcr_calibrate(s.f, s.y, s.weight, s.count, j->curve + 2 * problem);
-    mcr_free(ctx, s.share);
-    mcr_free(ctx, s.f);
-    mcr_free(ctx, s.weight);
-    mcr_free(ctx, s.y);
+    mcr_free_all(ctx, s.share, s.f, s.weight, s.y);
     return st;
 }

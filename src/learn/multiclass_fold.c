@@ -111,8 +111,7 @@ static mcr_status copy_pairs(const job *j)
     for (int64_t c = 0; c < j->of.classes && !s; c++)
         for (int64_t m = j->of.first[c]; m < j->of.first[c + 1]; m++)
             copy_row(j, j->of.member[m], c, m - j->of.first[c], place, sorted);
-    mcr_free(ctx, sorted);
-    mcr_free(ctx, place);
+    mcr_free_all(ctx, sorted, place);
     return s;
 }
 
@@ -304,8 +303,7 @@ static mcr_status evaluate_pair(mcr_fitted *f, const job *j, int64_t o, int64_t 
         mcr_tiles_best()->f32->update(sum, row, j->all, count, 0, t->held_count);
     for (int64_t h = 0; h < t->held_count && !s; h++)
         f->held_out[h * j->of.problems + o] = sum[h] + r->bias;
-    mcr_free(ctx, row);
-    mcr_free(ctx, sum);
+    mcr_free_all(ctx, row, sum);
     return s;
 }
 
@@ -384,10 +382,8 @@ static void close_job(job *j)
 {
     mcr *ctx = j->of.in->ctx;
     j->of.fold->buffer->ticks = j->of.ticks;
-    for (int64_t o = 0; o < j->of.problems && j->of.result; o++) {
-        mcr_free(ctx, j->of.result[o].coef);
-        mcr_free(ctx, j->of.result[o].f);
-    }
+    for (int64_t o = 0; o < j->of.problems && j->of.result; o++)
+        mcr_free_all(ctx, j->of.result[o].coef, j->of.result[o].f);
     void *list[] = {j->weight,   j->y,         j->share,     j->start,    j->all, j->object,
                     j->of.first, j->of.member, j->of.result, j->diagonal, j->own};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)

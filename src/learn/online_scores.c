@@ -223,8 +223,7 @@ static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lane
     for (int64_t o = 0; o < lanes && !st; o++)
         for (int64_t i = 0; i < s->n; i++)
             f[o * s->n + i] = y[i * lanes + o];
-    mcr_free(s->ctx, weight);
-    mcr_free(s->ctx, y);
+    mcr_free_all(s->ctx, weight, y);
     return st;
 }
 

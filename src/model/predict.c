@@ -295,17 +295,8 @@ static void close_work(mcr_prediction *w)
     mcr_free(w->ctx, w->weight_segment);
     mcr_data_free(w->weights);
     mcr_map_close(w->map);
-    mcr_free(w->ctx, w->polynomial);
-    mcr_free(w->ctx, w->rough ? w->rough[0] : NULL);
-    mcr_free(w->ctx, w->rough);
-    mcr_free(w->ctx, w->f);
-    mcr_free(w->ctx, w->score);
-    mcr_free(w->ctx, w->error);
-    mcr_free(w->ctx, w->proba);
-    mcr_free(w->ctx, w->couple);
-    mcr_free(w->ctx, w->unsure);
-    mcr_free(w->ctx, w->tally);
-    mcr_free(w->ctx, w->class);
+    mcr_free_all(w->ctx, w->polynomial, w->rough ? w->rough[0] : NULL, w->rough, w->f, w->score,
+                 w->error, w->proba, w->couple, w->unsure, w->tally, w->class);
     mcr_pair_votes_close(w->votes);
 }
 
@@ -394,8 +385,7 @@ static mcr_status open_rough(mcr_prediction *w)
     float *to = mcr_alloc(w->ctx, all + 1, sizeof *to);
     w->rough = mcr_alloc(w->ctx, (size_t)w->segments + 1, sizeof *w->rough);
     if (!to || !w->rough) {
-        mcr_free(w->ctx, to);
-        mcr_free(w->ctx, w->rough);
+        mcr_free_all(w->ctx, to, w->rough);
         w->rough = NULL;
         return MCR_NO_MEMORY;
     }

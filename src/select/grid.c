@@ -67,8 +67,7 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
             .at = at, .length = length, .name = (size_t)(name - text), .name_length = name_length};
         s = word && called ? mcr_range_parse(&axis->values, ctx, "kernel", called, word)
                            : MCR_NO_MEMORY;
-        mcr_free(ctx, word);
-        mcr_free(ctx, called);
+        mcr_free_all(ctx, word, called);
         t->kernels *= s ? 1 : axis->values.count;
         if (!s && t->kernels > MCR_MOST_POINTS)
             s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MCR_MOST_POINTS);
@@ -370,8 +369,7 @@ void mcr_grid_close(mcr_grid *g)
     }
     for (int a = 0; a < g->axes; a++)
         mcr_free(g->ctx, g->axis[a].values.values);
-    mcr_free(g->ctx, g->template);
-    mcr_free(g->ctx, g);
+    mcr_free_all(g->ctx, g->template, g);
 }
 
 const mcr_template *mcr_grid_template(const mcr_grid *g, int64_t point)

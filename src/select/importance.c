@@ -35,13 +35,7 @@ static void close_probe(probe *a)
 {
     mcr_mixer_close(&a->mixer);
     mcr_data_free(a->data);
-    mcr_free(a->ctx, a->target);
-    mcr_free(a->ctx, a->value);
-    mcr_free(a->ctx, a->score);
-    mcr_free(a->ctx, a->proba);
-    mcr_free(a->ctx, a->same);
-    mcr_free(a->ctx, a->shuffled);
-    mcr_free(a->ctx, a->source);
+    mcr_free_all(a->ctx, a->target, a->value, a->score, a->proba, a->same, a->shuffled, a->source);
 }
 
 /* Evenly spread, so that the order of the rows does not matter. */
@@ -227,8 +221,7 @@ void mcr_importance_free(mcr *ctx, mcr_importance_report *r)
             mcr_free(ctx, (void *)r->item[i]->name);
         mcr_free(ctx, (void *)r->item[i]);
     }
-    mcr_free(ctx, (void *)r->item);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, (void *)r->item, r);
 }
 
 static mcr_status open_report(mcr_importance_report **out, const probe *a)
@@ -372,9 +365,7 @@ static mcr_status run_walk(probe *a, walk *w, int64_t first, int64_t count)
         }
     }
     mcr_data_free(mixed);
-    mcr_free(a->ctx, rows);
-    mcr_free(a->ctx, base);
-    mcr_free(a->ctx, f);
+    mcr_free_all(a->ctx, rows, base, f);
     return s;
 }
 
@@ -408,9 +399,7 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
     r->base = w->base;
     r->value = w->value;
     r->repeats = w->samples;
-    mcr_free(a->ctx, w->order);
-    mcr_free(a->ctx, w->other);
-    mcr_free(a->ctx, w->sum);
+    mcr_free_all(a->ctx, w->order, w->other, w->sum);
     return s;
 }
 

@@ -140,8 +140,7 @@ static mcr_status find_cut(mcr_threshold *out, mcr *ctx, const mcr_model *m, con
     if (!s)
         *out = (mcr_threshold){
             .size = sizeof *out, .value = best_cut(list, count, r), .probability = !by_score};
-    mcr_free(ctx, target);
-    mcr_free(ctx, list);
+    mcr_free_all(ctx, target, list);
     return s;
 }
 

@@ -200,10 +200,7 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
 static void close_item(mcr *ctx, item *it)
 {
     mcr_kernel_free(it->kernel);
-    mcr_free(ctx, it->options);
-    mcr_free(ctx, it->of);
-    mcr_free(ctx, it->at);
-    mcr_free(ctx, it->path.score);
+    mcr_free_all(ctx, it->options, it->of, it->at, it->path.score);
 }
 
 /* Where a worker keeps K of the group it has begun: others may be reading that while its own paths
@@ -300,8 +297,7 @@ static mcr_status run_unknown(const batch *b, const group *g, const item *it)
     for (int64_t i = 0, next = 0; i < c->count && !s; i++)
         if (isnan(c->score[i]))
             c->score[i] = score[next++];
-    mcr_free(t->ctx, options);
-    mcr_free(t->ctx, score);
+    mcr_free_all(t->ctx, options, score);
     return s;
 }
 
@@ -629,8 +625,7 @@ static mcr_status run_shared(batch *b)
         s = run_round(b);
     if (!s)
         s = share_scores(b, value, unfinished);
-    mcr_free(t->ctx, b->had);
-    mcr_free(t->ctx, value);
+    mcr_free_all(t->ctx, b->had, value);
     b->had = NULL;
     return s;
 }

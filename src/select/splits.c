@@ -73,8 +73,7 @@ static mcr_status deal(mcr_splits *s, const mcr_data *data, bool plain, int64_t 
             fold[order[t]] = (int32_t)(next[class_of ? class_of[order[t]] : 0]++ % s->folds);
     }
     bool short_of = !order || !next;
-    mcr_free(s->ctx, order);
-    mcr_free(s->ctx, next);
+    mcr_free_all(s->ctx, order, next);
     return short_of ? MCR_NO_MEMORY : MCR_OK;
 }
 
@@ -146,9 +145,7 @@ static mcr_status deal_groups(mcr_splits *s, const int64_t *number, int64_t repe
             fold[i] = of->fold;
         }
     }
-    mcr_free(ctx, g);
-    mcr_free(ctx, order);
-    mcr_free(ctx, filled);
+    mcr_free_all(ctx, g, order, filled);
     return st;
 }
 
@@ -187,8 +184,7 @@ void mcr_splits_close(mcr_splits *s)
 {
     if (!s)
         return;
-    mcr_free(s->ctx, s->fold);
-    mcr_free(s->ctx, s);
+    mcr_free_all(s->ctx, s->fold, s);
 }
 
 int64_t mcr_splits_repeats(const mcr_splits *s)

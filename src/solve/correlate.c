@@ -189,8 +189,6 @@ mcr_status mcr_correlate_solve(mcr_correlate *p)
         s = make_pair(&t, c);
     for (int view = 0; view < VIEWS; view++)
         mcr_system_close(&t.view[view]);
-    mcr_free(ctx, t.buffer);
-    mcr_free(ctx, t.turned);
-    mcr_free(ctx, t.u);
+    mcr_free_all(ctx, t.buffer, t.turned, t.u);
     return s;
 }

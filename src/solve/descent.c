@@ -229,8 +229,6 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
         t.hy = t.y + n;
         s = iterate(&t, result);
     }
-    mcr_free(ctx, t.g);
-    mcr_free(ctx, t.h);
-    mcr_free(ctx, t.held);
+    mcr_free_all(ctx, t.g, t.h, t.held);
     return s;
 }

@@ -106,8 +106,7 @@ void mcr_lp_close(mcr_lp *lp)
         lp->deleteModel(lp->model);
     if (lp->library)
         dlclose(lp->library);
-    mcr_free(lp->ctx, lp->every_column);
-    mcr_free(lp->ctx, lp);
+    mcr_free_all(lp->ctx, lp->every_column, lp);
 }
 
 void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)

@@ -223,8 +223,7 @@ mcr_status mcr_shifted_solve(mcr_shifted *of, double r, const double *b, int64_t
         if (!s)
             s = mcr_system_solve(&of->system, cols, x);
     }
-    mcr_free(t.ctx, t.w);
-    mcr_free(t.ctx, t.part);
+    mcr_free_all(t.ctx, t.w, t.part);
     return s;
 }
 

@@ -333,8 +333,7 @@ static mcr_status solve_quickly(mcr_squares *q, bool *done)
         s = solve(q);
     *done = !s && q->residual <= q->tol;
     q->gradient = INFINITY;
-    mcr_free(q->ctx, q->quick);
-    mcr_free(q->ctx, q->part);
+    mcr_free_all(q->ctx, q->quick, q->part);
     q->quick = q->part = NULL;
     mcr_budget_give(q->ctx, bytes);
     return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */

@@ -136,8 +136,7 @@ void mcr_words_free(mcr_words *words, mcr *ctx)
 {
     for (int64_t i = 0; i < words->count; i++)
         mcr_free(ctx, words->word[i]);
-    mcr_free(ctx, words->word);
-    mcr_free(ctx, words->slot);
+    mcr_free_all(ctx, words->word, words->slot);
     *words = (mcr_words){0};
 }
 

@@ -369,8 +369,7 @@ static void close_rows(void *arg)
         r->call.close(r->db);
     free_heap(r);
     mcr_text_free(&r->text);
-    mcr_free(ctx, r->file);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, r->file, r);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/

@@ -243,8 +243,7 @@ static mcr_status sort_edges(reader *r)
     int32_t(*edge)[2] = mcr_alloc(ctx, capacity, sizeof *edge);
     int32_t *label = r->edge_label ? mcr_alloc(ctx, capacity, sizeof *label) : NULL;
     if (!r->edge_start || !edge || (r->edge_label && !label)) {
-        mcr_free(ctx, edge);
-        mcr_free(ctx, label);
+        mcr_free_all(ctx, edge, label);
         return MCR_NO_MEMORY;
     }
     /* next[g] = edge_start[g + 1] is first the place of graph g's next edge, at the end its end. */
@@ -260,8 +259,7 @@ static mcr_status sort_edges(reader *r)
         if (label)
             label[to] = r->edge_label[e];
     }
-    mcr_free(ctx, r->edge);
-    mcr_free(ctx, r->edge_label);
+    mcr_free_all(ctx, r->edge, r->edge_label);
     r->edge = edge;
     r->edge_label = label;
     return MCR_OK;
@@ -304,10 +302,7 @@ mcr_status mcr_tu_read(mcr_builder *builder, mcr *ctx, const mcr_tu_parts *parts
     }
     mcr_labels_close(r.labels);
     mcr_store_free(r.store);
-    mcr_free(ctx, r.graph_of);
-    mcr_free(ctx, r.edge);
-    mcr_free(ctx, r.edge_label);
-    mcr_free(ctx, r.edge_start);
+    mcr_free_all(ctx, r.graph_of, r.edge, r.edge_label, r.edge_start);
     return status;
 }
 
