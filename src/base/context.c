@@ -4,7 +4,6 @@
  */
 #include "base/context.h"
 
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,6 @@
  */
 #include "data/data.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

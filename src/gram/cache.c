@@ -10,7 +10,6 @@
  */
 #include "gram/cache.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/threads.h"

@@ -14,7 +14,6 @@
 #include "base/threads.h"
 #include "gram/half.h"
 #include "gram/round.h"
-#include "gram/stored.h"
 #include "gram/type.h"
 
 static const double too_far = 100; /* squared, in units of the variance */

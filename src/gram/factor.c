@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <float.h>
-#include <string.h>
 
 #include "gram/factor_impl.h"
 #include "gram/stored.h"

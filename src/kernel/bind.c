@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "kernel/explicit.h"
 #include "kernel/scratch.h"

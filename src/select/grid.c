@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
 #include "model/table_kernel.h"

@@ -8,9 +8,7 @@
 
 #include <coin/Clp_C_Interface.h>
 #include <dlfcn.h>
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 
 /* Largest violation of a bound, and of the sign of a slope. */
 #define TOLERANCE 1e-9

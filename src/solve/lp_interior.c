@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "linalg/blas.h"
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
 

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
 #include "data/format/collect.h"
 
 const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "data/blocks.h"
-#include "data/format/collect.h"
 #include "data/format/npy.h"
 #include "data/format/svmline.h"
 

@@ -9,7 +9,6 @@
 #include "data/format/sqlite.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
@@ -20,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "data/format/collect.h"
 #include "data/format/csv.h"
 #include "data/format/formats.h"
 

@@ -5,7 +5,6 @@
 #include "data/format/svmline.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static bool is_blank(char c)
