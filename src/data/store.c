@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind)
 {
     *out = NULL;
@@ -354,12 +356,6 @@ done:
 
 /* ---- features that occur ----------------------------------------------------------------------*/
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
                               const mcr_store *const *store, int stores)
 {
@@ -377,7 +373,7 @@ mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
             for (int64_t e = 0; e < x.count; e++)
                 list[at++] = (int32_t)mcr_vector_column(&x, e);
         }
-    qsort(list, (size_t)all, sizeof *list, by_number);
+    qsort(list, (size_t)all, sizeof *list, mcr_int32_rising);
     for (int64_t e = 0; e < all; e++)
         if (e == 0 || list[e] != list[e - 1])
             list[(*count)++] = list[e];
@@ -408,7 +404,7 @@ mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *from, const int3
     }
     for (size_t e = 0; e < entries; e++) {
         const int32_t *found = bsearch(&to->index[e], feature, (size_t)count, sizeof *feature,
-                                       by_number);
+                                       mcr_int32_rising);
         assert(found != NULL);
         to->index[e] = (int32_t)(found - feature);
     }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "kernel/kernel.h"
 #include "linalg/blas.h"
 #include "linalg/lapack.h"
@@ -205,19 +206,6 @@ static mcr_status two_objects(trial *t, bool *found)
     return s ? s : keep(t, pick, 2, vector);
 }
 
-typedef struct weight {
-    double size;
-    int64_t object;
-} weight;
-
-static int by_size(const void *a, const void *b)
-{
-    const weight *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->object < y->object ? -1 : x->object > y->object;
-}
-
 /* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far
  * less time than eigenvalues. *first: the least number of them, from the first on, that show it. */
 static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
@@ -265,7 +253,7 @@ static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
-    weight *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
+    mcr_ranked *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
     int64_t *pick = mcr_alloc(t->ctx, 2 * (size_t)n, sizeof *pick);
     double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v), value = 0;
     bool negative = false;
@@ -273,10 +261,10 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
     if (s)
         goto done;
     for (int64_t i = 0; i < n; i++)
-        order[i] = (weight){fabs(eigenvector[i]), i};
-    qsort(order, (size_t)n, sizeof *order, by_size);
+        order[i] = (mcr_ranked){fabs(eigenvector[i]), i};
+    qsort(order, (size_t)n, sizeof *order, mcr_ranked_falling);
     for (int64_t i = 0; i < n; i++)
-        pick[i] = order[i].object;
+        pick[i] = order[i].number;
     s = has_negative(t, pick, n, &negative, &count);
     if (!s && negative && count <= MANY_OBJECTS) {
         s = drop_needless(t, pick, &count, pick + n);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/threads.h"
 #include "gram/factor_impl.h"
 #include "gram/stored.h"
@@ -125,12 +126,6 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t
     return MCR_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,
                            int64_t *order, int64_t *count)
 {
@@ -146,7 +141,7 @@ mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, dou
     s = j.left && j.l ? reduce(&j, share, &enough) : MCR_NO_MEMORY;
     if (!s) {
         *count = j.column;
-        qsort(order, (size_t)j.column, sizeof *order, by_number);
+        qsort(order, (size_t)j.column, sizeof *order, mcr_int64_rising);
     }
     mcr_free_all(ctx, j.left, j.l);
     mcr_budget_give(ctx, bytes);

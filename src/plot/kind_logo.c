@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "plot/plotting.h"
 
 enum { MOST_WINDOWS = 20000, BEST = 120, MOST_CLASSES = 4, BYTES = 256 };
@@ -203,18 +204,10 @@ static mcr_status from_data(mcr_plotting *p)
 /* ---- what a model looks for ----------------------------------------------------------------- */
 
 typedef struct window {
-    const char *at;
     double score;
     int64_t number;
+    const char *at;
 } window;
-
-static int better_first(const void *a, const void *b)
-{
-    const window *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
 
 /* A bit longer than the words that the kernel counts. */
 static int64_t window_length(const mcr_model *m)
@@ -266,7 +259,7 @@ static mcr_status cut(mcr_plotting *p, int64_t field, int64_t length, window **o
         s = mcr_data_string(basis, field, i, &bytes, &size);
         for (int64_t k = 0; !s && coef[i] > 0 && k + length <= size; k++, number++)
             if (number % stride == 0 && *count < MOST_WINDOWS) {
-                (*out)[*count] = (window){bytes + k, 0, *count};
+                (*out)[*count] = (window){0, *count, bytes + k};
                 ++*count;
             }
     }
@@ -300,7 +293,7 @@ static mcr_status score(mcr_plotting *p, int64_t field, int64_t length, window *
         list[i].score = value[i * outputs];
     mcr_data_free(data);
     if (!s)
-        qsort(list, (size_t)count, sizeof *list, better_first);
+        qsort(list, (size_t)count, sizeof *list, mcr_ranked_falling);
     return s;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "select/select.h"
@@ -82,12 +83,6 @@ typedef struct group {
     int32_t fold;
 } group;
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = ((const group *)a)->number, y = ((const group *)b)->number;
-    return (x > y) - (x < y);
-}
-
 static int larger_first(const void *a, const void *b)
 {
     const group *x = a, *y = b;
@@ -101,7 +96,7 @@ static int64_t list_groups(group *g, const int64_t *number, int64_t n)
     int64_t groups = 0;
     for (int64_t i = 0; i < n; i++)
         g[i] = (group){.number = number[i], .count = 1};
-    qsort(g, (size_t)n, sizeof *g, by_number);
+    qsort(g, (size_t)n, sizeof *g, mcr_int64_rising);
     for (int64_t i = 0; i < n; i++) {
         if (groups && g[groups - 1].number == g[i].number)
             g[groups - 1].count++;
@@ -138,10 +133,10 @@ static mcr_status deal_groups(mcr_splits *s, const int64_t *number, int64_t repe
                     g[i].fold = (int32_t)f;
             filled[g[i].fold] += g[i].count;
         }
-        qsort(g, (size_t)groups, sizeof *g, by_number);
+        qsort(g, (size_t)groups, sizeof *g, mcr_int64_rising);
         for (int64_t i = 0; i < s->n; i++) {
             const group *of = bsearch(&(group){.number = number[i]}, g, (size_t)groups, sizeof *g,
-                                      by_number);
+                                      mcr_int64_rising);
             fold[i] = of->fold;
         }
     }

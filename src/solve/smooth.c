@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "base/resume.h"
 #include "base/threads.h"
@@ -210,12 +211,6 @@ static mcr_status renew(state *t)
 
 /* ---- objects far from the width ---------------------------------------------------------------*/
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Leaves out objects that the next steps will not bring near the width, if these are most. */
 static void leave_out(state *t)
 {
@@ -226,7 +221,7 @@ static void leave_out(state *t)
         return;
     for (int64_t i = 0; i < PROBES; i++)
         probe[i] = fabs(t->s[i * n / PROBES]);
-    qsort(probe, PROBES, sizeof *probe, by_size);
+    qsort(probe, PROBES, sizeof *probe, mcr_reals_rising);
     double border = fmax(fmax(probe[PROBES / SHARE], WIDTHS * t->h), CALM * t->near.gap);
     if (!(border < probe[PROBES / 2]))
         return;
