@@ -4,6 +4,7 @@
  */
 #include "base/context.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -401,6 +402,35 @@ bool mcr_report(mcr *ctx, const mcr_progress *now)
         __atomic_store_n(&ctx->user_stopped, true, __ATOMIC_RELAXED); /* workers read it */
     pthread_mutex_unlock(&ctx->callback_lock);
     return stop != 0 || late;
+}
+
+bool mcr_report_step(mcr *ctx, const char *phase, double seconds, int64_t step, double objective,
+                     double violation)
+{
+    mcr_progress now = {.phase = phase,
+                        .fraction = NAN,
+                        .seconds = seconds,
+                        .step = step,
+                        .objective = objective,
+                        .violation = violation};
+    return phase && mcr_report(ctx, &now);
+}
+
+bool mcr_report_part(mcr *ctx, const char *phase, double fraction, double seconds)
+{
+    mcr_progress now = {.phase = phase,
+                        .fraction = fraction,
+                        .seconds = seconds,
+                        .objective = NAN,
+                        .violation = NAN};
+    return phase && mcr_report(ctx, &now);
+}
+
+mcr_status mcr_part_done(mcr *ctx, const char *phase, double fraction, double seconds)
+{
+    return mcr_report_part(ctx, phase, fraction, seconds)
+               ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
+               : MCR_OK;
 }
 
 bool mcr_cover(mcr *ctx, const mcr_progress *now)

@@ -81,6 +81,12 @@ mcr_status mcr_advise(mcr *ctx, mcr_status status, const char *id);
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);
+/* The same for a solver after some steps, or for a share of some work; phase NULL: no report. */
+bool mcr_report_step(mcr *ctx, const char *phase, double seconds, int64_t step, double objective,
+                     double violation);
+bool mcr_report_part(mcr *ctx, const char *phase, double fraction, double seconds);
+/* MCR_STOPPED with the message "interrupted" if the user asks to stop. */
+mcr_status mcr_part_done(mcr *ctx, const char *phase, double fraction, double seconds);
 /* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search,
  * whose trainings have limits of their own. */
 void mcr_deadline_set(mcr *ctx, double seconds);

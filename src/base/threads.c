@@ -348,21 +348,16 @@ static mcr_status reported_item(void *arg, int64_t item, int worker)
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
     int_least64_t last = atomic_load(&l->tick);
+    mcr_status status;
     if (mcr_deadline_passed(l->ctx, now)) /* also in loops that are too short to report */
         return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
     if (tick > last && atomic_compare_exchange_strong(&l->tick, &last, tick)) {
-        mcr_progress at = {
-            .size = sizeof at,
-            .phase = l->phase,
-            .fraction = l->first + l->share * (double)atomic_load(&l->done) / (double)l->items,
-            .seconds = now - l->began,
-            .objective = NAN,
-            .violation = NAN,
-        };
-        if (mcr_report(l->ctx, &at))
-            return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
+        double done = (double)atomic_load(&l->done) / (double)l->items;
+        status = mcr_part_done(l->ctx, l->phase, l->first + l->share * done, now - l->began);
+        if (status != MCR_OK)
+            return status;
     }
-    mcr_status status = l->work(l->arg, item, worker);
+    status = l->work(l->arg, item, worker);
     atomic_fetch_add(&l->done, 1);
     return status;
 }

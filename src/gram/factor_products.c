@@ -134,13 +134,8 @@ static bool is_kept(const slice *d, int64_t first, int64_t count)
 
 static bool is_stopped(const slice *d, int64_t first)
 {
-    mcr_progress now = {.size = sizeof now,
-                        .phase = d->g->phase,
-                        .fraction = (double)first / (double)d->n,
-                        .seconds = NAN,
-                        .objective = NAN,
-                        .violation = NAN};
-    return d->g->phase && d->g->of.block && mcr_report(d->ctx, &now);
+    return d->g->of.block &&
+           mcr_report_part(d->ctx, d->g->phase, (double)first / (double)d->n, NAN);
 }
 
 /* Rows that are made, by their numbers in the source. */

@@ -39,14 +39,8 @@ mcr_status mcr_sparse_pass(mcr_gp *gp, mcr_sparse_work *work, void *arg)
         mcr_gram *cross = NULL;
         mcr_sparse_block b = {.first = first,
                               .rows = gp->n - first < BLOCK ? gp->n - first : BLOCK};
-        mcr_progress now = {.size = sizeof now,
-                            .phase = mcr_gp_phase(gp),
-                            .fraction = (double)first / (double)gp->n,
-                            .seconds = NAN,
-                            .objective = NAN,
-                            .violation = NAN};
-        if (now.phase && mcr_report(gp->ctx, &now))
-            return mcr_fail(gp->ctx, MCR_STOPPED, "interrupted");
+        if ((s = mcr_part_done(gp->ctx, mcr_gp_phase(gp), (double)first / (double)gp->n, NAN)))
+            return s;
         s = mcr_data_load(&part, gp->data, (mcr_rows){NULL, first, b.rows});
         if (!s)
             s = mcr_gram_open(&cross, gp->ctx, gp->kernel, part, t->map->landmark);

@@ -183,13 +183,8 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
 static mcr_status look(const lookup *u)
 {
     double part = (double)u->row / (double)(u->basis + !u->basis);
-    mcr_progress at = {.size = sizeof at,
-                       .phase = u->among_others ? "knn" : "predict",
-                       .fraction = ((double)u->first + part * (double)u->cols) /
-                                   (double)u->to->count,
-                       .objective = NAN,
-                       .violation = NAN};
-    return mcr_report(u->ctx, &at) ? mcr_fail(u->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+    return mcr_part_done(u->ctx, u->among_others ? "knn" : "predict",
+                         ((double)u->first + part * (double)u->cols) / (double)u->to->count, 0);
 }
 
 static mcr_status predict(const mcr_query *to)

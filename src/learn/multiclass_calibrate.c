@@ -21,15 +21,8 @@ bool mcr_class_stopped(mcr_class_job *j)
     if ((j->problems > 1 || j->fold) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
         __atomic_exchange_n(&j->ticks, tick, __ATOMIC_RELAXED) != tick) {
         int64_t solved = __atomic_load_n(&j->solved, __ATOMIC_RELAXED);
-        mcr_progress at = {
-            .size = sizeof at,
-            .phase = j->how->learner,
-            .fraction = (double)solved / (double)j->problems,
-            .seconds = now - j->began,
-            .objective = NAN,
-            .violation = NAN,
-        };
-        if (mcr_report(j->in->ctx, &at))
+        if (mcr_report_part(j->in->ctx, j->how->learner, (double)solved / (double)j->problems,
+                            now - j->began))
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
     return __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);

@@ -25,15 +25,7 @@ static int64_t least(int64_t a, int64_t b)
 
 static mcr_status report(mcr *ctx, const char *phase, double left, double began)
 {
-    mcr_progress at = {
-        .size = sizeof at,
-        .phase = phase,
-        .fraction = 1 - left * left * left,
-        .seconds = mcr_now() - began,
-        .objective = NAN,
-        .violation = NAN,
-    };
-    return phase && mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+    return mcr_part_done(ctx, phase, 1 - left * left * left, mcr_now() - began);
 }
 
 #define REAL       double

@@ -514,14 +514,9 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
         mcr_gram_close(w.gram);
         w.gram = NULL;
         mcr_data_free(part);
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "predict",
-                           .fraction = (double)(first + w.count) / (double)n,
-                           .seconds = mcr_now() - began,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (!s && mcr_report(ctx, &at))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "predict", (double)(first + w.count) / (double)n,
+                              mcr_now() - began);
     }
     close_work(&w);
     return s;

@@ -375,14 +375,9 @@ mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *m, const mcr_data *data,
             if (distance)
                 memcpy(distance + first, p.distance, sizeof *distance * (size_t)count);
         }
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "pre-images",
-                           .fraction = (double)(first + count) / (double)n,
-                           .seconds = mcr_now() - began,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (!s && mcr_report(ctx, &at))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "pre-images", (double)(first + count) / (double)n,
+                              mcr_now() - began);
     }
     mcr_data_free(ready);
     close_images(&p);

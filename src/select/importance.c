@@ -264,16 +264,6 @@ static mcr_status finish(mcr_importance_report **out, probe *a, mcr_importance_r
     return s;
 }
 
-static bool report_progress(probe *a, const char *phase, double fraction)
-{
-    mcr_progress at = {.size = sizeof at,
-                       .phase = phase,
-                       .fraction = fraction,
-                       .objective = NAN,
-                       .violation = NAN};
-    return mcr_report(a->ctx, &at);
-}
-
 mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
                                 const mcr_data *data, const char *metric, int64_t repeats)
 {
@@ -297,8 +287,8 @@ mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr
         s = shuffle_unit(&a, u, r->base, repeats, to);
         if (!s)
             s = slope_of(&a, u, &to->sensitivity);
-        if (!s && report_progress(&a, "importance", (double)(u + 1) / (double)a.mixer.units))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "importance", (double)(u + 1) / (double)a.mixer.units, 0);
     }
     return finish(out, &a, r, s);
 }
@@ -384,8 +374,8 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
     }
     for (int64_t m = 0; m < w->samples && !s; m += at_once) {
         s = run_walk(a, w, m, w->samples - m < at_once ? w->samples - m : at_once);
-        if (!s && report_progress(a, "shapley", (double)m / (double)w->samples))
-            s = mcr_fail(a->ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(a->ctx, "shapley", (double)m / (double)w->samples, 0);
     }
     double n = (double)w->samples;
     for (int64_t u = 0; u < units && !s; u++) {

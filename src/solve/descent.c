@@ -94,14 +94,7 @@ static void aim(descent *t)
 
 static bool must_stop(descent *t, mcr_descent_result *r)
 {
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->p->phase,
-                        .fraction = NAN,
-                        .seconds = mcr_now() - t->began,
-                        .step = r->steps,
-                        .objective = t->f,
-                        .violation = r->slope};
-    if (t->p->phase && mcr_report(t->ctx, &now))
+    if (mcr_report_step(t->ctx, t->p->phase, mcr_now() - t->began, r->steps, t->f, r->slope))
         r->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->most_steps && r->steps >= t->p->most_steps)
         r->stop = MCR_STOP_STEPS;

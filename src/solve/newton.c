@@ -172,18 +172,10 @@ static bool is_optimal(const state *t)
 static bool is_over(state *t)
 {
     mcr_smooth_result *r = t->result;
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = t->p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - t->began,
-        .step = r->steps,
-        .objective = r->objective,
-        .violation = r->rest,
-    };
-    if (mcr_report(t->ctx, &now))
+    double seconds = mcr_now() - t->began;
+    if (mcr_report_step(t->ctx, t->p->phase, seconds, r->steps, r->objective, r->rest))
         r->stop = MCR_STOP_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds + 3.3 * t->product > t->p->seconds)
+    else if (t->p->seconds > 0 && seconds + 3.3 * t->product > t->p->seconds)
         r->stop = MCR_STOP_TIME;
     return r->stop != MCR_STOP_OPTIMAL;
 }

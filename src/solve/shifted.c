@@ -158,14 +158,7 @@ static mcr_status apply(void *self, const double *v, double *av)
 static mcr_status over(void *self, double norm, bool *yes)
 {
     const state *t = self;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->of->phase,
-                        .fraction = NAN,
-                        .seconds = mcr_now() - t->began,
-                        .step = t->of->steps,
-                        .objective = NAN,
-                        .violation = norm};
-    *yes = mcr_report(t->ctx, &now);
+    *yes = mcr_report_step(t->ctx, t->of->phase, mcr_now() - t->began, t->of->steps, NAN, norm);
     return *yes ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
 }
 

@@ -402,13 +402,7 @@ static int ask_to_stop(void *user)
     if (time - r->reported < BETWEEN)
         return 0;
     r->reported = time;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = "reading",
-                        .fraction = NAN,
-                        .seconds = time - r->began,
-                        .objective = NAN,
-                        .violation = NAN};
-    if (mcr_report(r->ctx, &now))
+    if (mcr_report_part(r->ctx, "reading", NAN, time - r->began))
         r->stopped = mcr_fail_at(r->ctx, MCR_STOPPED, r->file, 0, "reading was stopped");
     return r->stopped != MCR_OK;
 }
