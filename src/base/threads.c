@@ -318,6 +318,26 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg)
     return l.status;
 }
 
+typedef struct chunk_loop {
+    int64_t n, chunk;
+    mcr_chunk_work *work;
+    void *arg;
+} chunk_loop;
+
+static mcr_status chunk_item(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const chunk_loop *l = arg;
+    int64_t first = item * l->chunk, end = first + l->chunk < l->n ? first + l->chunk : l->n;
+    return l->work(l->arg, first, end);
+}
+
+mcr_status mcr_parallel_chunks(mcr *ctx, int64_t n, int64_t chunk, mcr_chunk_work *work, void *arg)
+{
+    chunk_loop l = {n, chunk, work, arg};
+    return mcr_parallel(ctx, (n + chunk - 1) / chunk, chunk_item, &l);
+}
+
 mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
 {
     if (mcr_workers(ctx) == 1)

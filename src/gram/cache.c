@@ -233,13 +233,10 @@ typedef struct update_job {
     double *f;
 } update_job;
 
-static mcr_status update_chunk(void *arg, int64_t item, int worker)
+static mcr_status update_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const update_job *job = arg;
     const mcr_cache *c = job->cache;
-    int64_t n = mcr_gram_cols(c->gram), first = item * CHUNK;
-    int64_t end = first + CHUNK < n ? first + CHUNK : n;
     c->kit->update(job->f, (const void *const *)c->hit, c->hit_coef, job->hits, first, end);
     return MCR_OK;
 }
@@ -292,7 +289,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
     c->found += hits;
     if (hits) {
         update_job job = {c, hits, f};
-        s = mcr_parallel(c->ctx, (n + CHUNK - 1) / CHUNK, update_chunk, &job);
+        s = mcr_parallel_chunks(c->ctx, n, CHUNK, update_chunk, &job);
     }
     mcr_gram_pass pass = {.x = {c->miss, 0, kept},
                           .precise = c->precise,

@@ -97,12 +97,11 @@ typedef struct copy_job {
 } copy_job;
 
 /* Rows as doubles, from a matrix, kept floats or sparse entries. */
-static mcr_status copy_rows(void *arg, int64_t item, int worker)
+static mcr_status copy_rows(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const copy_job *j = arg;
     const slice *d = j->d;
-    for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++) {
+    for (int64_t t = first; t < end; t++) {
         int64_t r = source(d, j->first + t);
         double *to = j->to + t * d->p;
         if (d->g->of.dense) {
@@ -161,7 +160,7 @@ static mcr_status get_block(const slice *d, int64_t first, int64_t count, double
     copy_job j = {.d = d, .first = first, .count = count, .to = to};
     if (d->g->of.block && !is_kept(d, first, count))
         return make_block(d, first, count, to);
-    return mcr_parallel(d->ctx, items(count, ROWS), copy_rows, &j);
+    return mcr_parallel_chunks(d->ctx, count, ROWS, copy_rows, &j);
 }
 
 mcr_status mcr_gram_factor_rows(mcr_gram *gram, mcr_rows x, double *to)
@@ -170,12 +169,11 @@ mcr_status mcr_gram_factor_rows(mcr_gram *gram, mcr_rows x, double *to)
     return get_block(&d, 0, x.count, to);
 }
 
-static mcr_status keep_rows(void *arg, int64_t item, int worker)
+static mcr_status keep_rows(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const copy_job *j = arg;
-    int64_t p = j->d->p, end = least((item + 1) * ROWS, j->count);
-    for (int64_t t = item * ROWS; t < end; t++)
+    int64_t p = j->d->p;
+    for (int64_t t = first; t < end; t++)
         for (int64_t k = 0; k < p; k++)
             j->keep[(j->first + t) * p + k] = (float)j->from[t * p + k];
     return MCR_OK;
@@ -200,7 +198,7 @@ mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
         copy_job j = {&d, i, least(rows, count - i), NULL, block, keep};
         s = get_block(&d, i, j.count, block);
         if (!s)
-            s = mcr_parallel(d.ctx, items(j.count, ROWS), keep_rows, &j);
+            s = mcr_parallel_chunks(d.ctx, j.count, ROWS, keep_rows, &j);
     }
     mcr_free(d.ctx, block);
     if (s) {
@@ -336,12 +334,11 @@ static double float_dot(const float *x, const double *v, int64_t count)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-static mcr_status multiply_kept(void *arg, int64_t item, int worker)
+static mcr_status multiply_kept(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *j = arg;
     int64_t p = j->d->p;
-    for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++)
+    for (int64_t t = first; t < end; t++)
         j->y[j->first + t] = float_dot(j->d->g->kept + source(j->d, j->first + t) * p, j->v, p);
     return MCR_OK;
 }
@@ -350,7 +347,7 @@ static mcr_status multiply_block(product_job *j)
 {
     mcr *ctx = j->d->ctx;
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
-        return mcr_parallel(ctx, items(j->count, ROWS), multiply_kept, j);
+        return mcr_parallel_chunks(ctx, j->count, ROWS, multiply_kept, j);
     mcr_status s = fill_block(j);
     return s ? s : run_items(ctx, items(j->count, ROWS), multiply_dense, j);
 }

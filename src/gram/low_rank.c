@@ -28,15 +28,13 @@ typedef struct column_job {
     int64_t *order; /* pivots, one after the other; NULL: not wanted */
 } column_job;
 
-static mcr_status column_band(void *arg, int64_t item, int worker)
+static mcr_status column_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const column_job *j = arg;
-    int64_t end = (item + 1) * BAND < j->n ? (item + 1) * BAND : j->n;
     const double *p = j->l + j->pivot * j->most, *row = j->row;
     if (mcr_deadline_over(j->ctx)) /* the first column touches all of the memory */
         return mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
-    for (int64_t i = item * BAND; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         double *l = j->l + i * j->most, sum = row[i];
         for (int64_t c = 0; c < j->column; c++)
             sum -= l[c] * p[c];
@@ -86,7 +84,7 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
             j->order[j->column] = j->pivot;
         s = mcr_deadline_over(j->ctx) ? mcr_fail(j->ctx, MCR_STOPPED, "interrupted") : take_row(j);
         if (!s)
-            s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
+            s = mcr_parallel_chunks(j->ctx, j->n, BAND, column_band, j);
     }
     return s;
 }

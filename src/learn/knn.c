@@ -99,12 +99,10 @@ typedef struct lookup {
     int64_t first, cols, row, rows;
 } lookup;
 
-static mcr_status collect_chunk(void *arg, int64_t item, int worker)
+static mcr_status collect_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     lookup *u = arg;
-    int64_t end = (item + 1) * CHUNK < u->cols ? (item + 1) * CHUNK : u->cols;
-    for (int64_t j = item * CHUNK; j < end; j++) {
+    for (int64_t j = first; j < end; j++) {
         neighbour *heap = u->heap + j * u->neighbors;
         int64_t held = u->held[j];
         for (int64_t r = 0; r < u->rows; r++) {
@@ -170,12 +168,10 @@ static void vote(const lookup *u, int64_t j)
         memcpy(u->to->proba + i * outputs, score, sizeof *score * (size_t)outputs);
 }
 
-static mcr_status vote_chunk(void *arg, int64_t item, int worker)
+static mcr_status vote_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     lookup *u = arg;
-    int64_t end = (item + 1) * CHUNK < u->cols ? (item + 1) * CHUNK : u->cols;
-    for (int64_t j = item * CHUNK; j < end; j++)
+    for (int64_t j = first; j < end; j++)
         vote(u, j);
     return MCR_OK;
 }
@@ -197,7 +193,6 @@ static mcr_status predict(const mcr_query *to)
         s = u->own ? mcr_gram_diagonal(to->gram, 1, u->own) : MCR_NO_MEMORY;
     for (u->first = 0; u->first < to->count && !s; u->first += COLS) {
         u->cols = to->count - u->first < COLS ? to->count - u->first : COLS;
-        int64_t items = (u->cols + CHUNK - 1) / CHUNK;
         memset(u->held, 0, sizeof *u->held * COLS);
         for (u->row = 0; u->row < u->basis && !s; u->row += ROWS) {
             u->rows = u->basis - u->row < ROWS ? u->basis - u->row : ROWS;
@@ -206,10 +201,10 @@ static mcr_status predict(const mcr_query *to)
             s = mcr_gram_block(to->gram, (mcr_rows){NULL, u->row, u->rows},
                                (mcr_rows){NULL, u->first, u->cols}, u->k, COLS);
             if (!s)
-                s = mcr_parallel(u->ctx, items, collect_chunk, u);
+                s = mcr_parallel_chunks(u->ctx, u->cols, CHUNK, collect_chunk, u);
         }
         if (!s)
-            s = mcr_parallel(u->ctx, items, vote_chunk, u);
+            s = mcr_parallel_chunks(u->ctx, u->cols, CHUNK, vote_chunk, u);
     }
     mcr_free(u->ctx, u->own);
     u->own = NULL;

@@ -63,13 +63,12 @@ typedef struct product_job {
 
 enum { BAND = 64 }; /* rows of a worker's item */
 
-static mcr_status product_band(void *arg, int64_t item, int worker)
+static mcr_status product_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *j = arg;
-    const double none = 0, unit = 1, *a = j->a + item * BAND * j->lda;
-    double *y = j->y + item * BAND * j->cols;
-    int rows = (int)least(BAND, j->n - item * BAND), n = (int)j->n, cols = (int)j->cols;
+    const double none = 0, unit = 1, *a = j->a + first * j->lda;
+    double *y = j->y + first * j->cols;
+    int rows = (int)(end - first), n = (int)j->n, cols = (int)j->cols;
     int ld = (int)j->lda, one = 1, before = mcr_fortran_threads(j->f, 1);
     if (cols == 1)
         j->f->dgemv("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, y, &one, 1);
@@ -84,7 +83,7 @@ mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda
 {
     product_job j = {.n = n, .lda = lda, .cols = cols, .a = a, .v = v, .y = y};
     mcr_status s = mcr_fortran_load(&j.f, ctx);
-    return s ? s : mcr_parallel(ctx, parts(n, BAND), product_band, &j);
+    return s ? s : mcr_parallel_chunks(ctx, n, BAND, product_band, &j);
 }
 
 /* In squares that fit the first cache, so that neither side strides through memory. */

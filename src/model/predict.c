@@ -30,13 +30,11 @@ typedef struct spread_job {
 } spread_job;
 
 /* Sums lie by output, scores by object. */
-static mcr_status spread_chunk(void *arg, int64_t item, int worker)
+static mcr_status spread_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const spread_job *job = arg;
     const mcr_prediction *w = job->w;
-    int64_t outputs = w->model->fitted->outputs, first = item * CHUNK;
-    int64_t end = first + CHUNK < job->n ? first + CHUNK : job->n;
+    int64_t outputs = w->model->fitted->outputs;
     /* A few objects at a time: both sides stay in cache. */
     for (int64_t i0 = first; i0 < end; i0 += 8)
         for (int64_t t = 0; t < job->segment->outputs; t++)
@@ -68,7 +66,7 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
                                                       .done = w->done});
     }
     spread_job job = {w, seg, n};
-    return s ? s : mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, spread_chunk, &job);
+    return s ? s : mcr_parallel_chunks(w->ctx, n, CHUNK, spread_chunk, &job);
 }
 
 static mcr_status score_gram(mcr_prediction *w, mcr_gram *gram, bool precise)

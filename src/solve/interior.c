@@ -145,12 +145,10 @@ typedef struct chunk_job {
     void (*work)(state *t, int64_t first, int64_t end, double *found);
 } chunk_job;
 
-static mcr_status run_chunk(void *arg, int64_t item, int worker)
+static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const chunk_job *j = arg;
-    int64_t first = item * CHUNK, end = first + CHUNK < j->t->n ? first + CHUNK : j->t->n;
-    double *found = j->t->found + item * FOUND;
+    double *found = j->t->found + first / CHUNK * FOUND;
     found[0] = found[1] = 0;
     j->work(j->t, first, end, found);
     return MCR_OK;
@@ -160,7 +158,7 @@ static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *)
 {
     int64_t count = (t->n + CHUNK - 1) / CHUNK;
     chunk_job j = {t, work};
-    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    (void)mcr_parallel_chunks(t->ctx, t->n, CHUNK, run_chunk, &j); /* no part fails */
     for (int k = 0; k < FOUND; k++)
         sum[k] = 0;
     for (int64_t i = 0; i < count; i++)

@@ -135,13 +135,10 @@ typedef struct chunk_job {
     void (*work)(state *t, int64_t first, int64_t end, double *found);
 } chunk_job;
 
-static mcr_status run_chunk(void *arg, int64_t item, int worker)
+static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const chunk_job *j = arg;
-    int64_t first = item * CHUNK,
-            end = first + CHUNK < j->t->at.count ? first + CHUNK : j->t->at.count;
-    double *found = j->t->found + item * FOUND;
+    double *found = j->t->found + first / CHUNK * FOUND;
     for (int k = 0; k < FOUND; k++)
         found[k] = 0;
     j->work(j->t, first, end, found);
@@ -153,7 +150,7 @@ static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *)
 {
     int64_t count = (t->at.count + CHUNK - 1) / CHUNK;
     chunk_job j = {t, work};
-    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    (void)mcr_parallel_chunks(t->ctx, t->at.count, CHUNK, run_chunk, &j); /* no part fails */
     for (int k = 0; k < FOUND; k++)
         sum[k] = 0;
     for (int64_t i = 0; i < count; i++)
