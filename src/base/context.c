@@ -107,12 +107,9 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
 
 void mcr_extensions_free(mcr *ctx)
 {
-    for (int64_t i = 0; i < ctx->extra_kernel_count; i++)
-        mcr_free(ctx, (void *)ctx->extra_kernels[i]);
-    mcr_free_all(ctx, ctx->extra_kernels, ctx->extra_functions);
-    for (int64_t i = 0; i < ctx->extra_learner_count; i++)
-        mcr_free(ctx, (void *)ctx->extra_learners[i]);
-    mcr_free(ctx, ctx->extra_learners);
+    mcr_free_each(ctx, ctx->extra_kernels, ctx->extra_kernel_count);
+    mcr_free_each(ctx, ctx->extra_learners, ctx->extra_learner_count);
+    mcr_free(ctx, ctx->extra_functions);
     ctx->extra_learners = NULL;
     ctx->extra_learner_count = 0;
     for (int64_t i = 0; i < ctx->kept_count; i++)

@@ -128,6 +128,8 @@ void mcr_free(mcr *ctx, void *block);                               /* NULL allo
     mcr_free_list(ctx, (void *const[]){__VA_ARGS__},                                               \
                   sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 void mcr_free_list(mcr *ctx, void *const *block, size_t count);
+/* The blocks of a list (T **), and the list; NULL allowed. */
+void mcr_free_each(mcr *ctx, void *list, int64_t count);
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
 /* Grows *block to hold at least `need` elements (doubling); *space is its size in elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,

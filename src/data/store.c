@@ -54,18 +54,13 @@ void mcr_store_free(mcr_store *s)
     if (s == NULL || __atomic_sub_fetch(&s->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     mcr *ctx = s->ctx;
-    mcr_free(ctx, s->name);
-    for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
-        mcr_free(ctx, s->column[c]);
-    mcr_free_all(ctx, s->column, s->id);
+    mcr_free_each(ctx, s->column, s->cols);
+    mcr_free_each(ctx, s->label_name, s->label_names);
     if (!s->lent_start)
         mcr_free(ctx, s->start);
     if (!s->borrowed)
         mcr_free_all(ctx, s->dense, s->index, s->value, s->bytes);
-    mcr_free_all(ctx, s->link, s->adjacent, s->node_label, s->link_label);
-    for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
-        mcr_free(ctx, s->label_name[i]);
-    mcr_free(ctx, s->label_name);
+    mcr_free_all(ctx, s->name, s->id, s->link, s->adjacent, s->node_label, s->link_label);
     if (s->release != NULL)
         s->release(s->user);
     mcr_free(ctx, s);

@@ -83,9 +83,8 @@ static void forget(mcr_cache *c)
 
 static void free_slabs(mcr_cache *c)
 {
-    for (int64_t s = 0; s < c->slabs; s++)
-        mcr_free(c->ctx, c->slab[s]);
-    mcr_free_all(c->ctx, c->slab, c->slot);
+    mcr_free_each(c->ctx, c->slab, c->slabs);
+    mcr_free(c->ctx, c->slot);
     mcr_budget_give(c->ctx, c->taken);
     c->slab = NULL;
     c->slot = NULL;

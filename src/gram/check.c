@@ -522,9 +522,7 @@ void mcr_check_free(mcr *ctx, mcr_check_report *r)
 {
     if (!r)
         return;
-    for (int64_t i = 0; i < r->rules; i++)
-        mcr_free(ctx, r->rule[i]);
-    for (int64_t i = 0; i < r->objects; i++)
-        mcr_free(ctx, r->shown[i]);
-    mcr_free_all(ctx, r->rule, r->reason, r->object, r->gram, r->t, r->shown, r);
+    mcr_free_each(ctx, r->rule, r->rules);
+    mcr_free_each(ctx, r->shown, r->objects);
+    mcr_free_all(ctx, r->reason, r->object, r->gram, r->t, r);
 }

@@ -157,9 +157,7 @@ void mcr_binding_close(mcr_binding *binding)
     mcr *ctx = binding->ctx;
     mcr_vectors_free(binding->vectors);
     unbind_node(binding->root);
-    for (int64_t i = 0; i < binding->blocks; i++)
-        mcr_free(ctx, binding->block[i]);
-    mcr_free(ctx, binding->block);
+    mcr_free_each(ctx, binding->block, binding->blocks);
     mcr_budget_give(ctx, binding->budget);
     mcr_free(ctx, binding);
 }

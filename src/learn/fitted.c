@@ -44,9 +44,7 @@ void mcr_fitted_free(mcr_fitted *f)
     for (int64_t e = 0; e < f->extras; e++)
         mcr_free_all(f->ctx, f->extra[e].name, f->extra[e].value);
     mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out);
-    for (int64_t o = 0; f->sum && o < f->outputs; o++)
-        mcr_free(f->ctx, f->sum[o]);
-    mcr_free(f->ctx, f->sum);
+    mcr_free_each(f->ctx, f->sum, f->outputs);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free_all(f->ctx, f->remark, f->why, f);

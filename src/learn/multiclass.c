@@ -236,9 +236,7 @@ static void close_task(task *t, mcr_binary *r)
     mcr_gram_close(t->stored);
     mcr_gram_close(t->own);
     mcr_data_free(t->view);
-    void *list[] = {t->y, t->weight, t->start, t->row};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, t->y, t->weight, t->start, t->row);
 }
 
 static mcr_status solve_one(void *arg, int64_t problem, int worker)

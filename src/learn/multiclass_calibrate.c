@@ -95,9 +95,7 @@ static void close_fold(split *o, mcr *ctx)
 {
     mcr_gram_close(o->train);
     mcr_gram_close(o->across);
-    void *list[] = {o->row, o->held, o->y, o->weight, o->coef, o->f, o->w};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, o->row, o->held, o->y, o->weight, o->coef, o->f, o->w);
 }
 
 static mcr_status open_fold(split *o, const fold_set *s, int number)

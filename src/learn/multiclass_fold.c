@@ -383,10 +383,8 @@ static void close_job(job *j)
     j->of.fold->buffer->ticks = j->of.ticks;
     for (int64_t o = 0; o < j->of.problems && j->of.result; o++)
         mcr_free_all(ctx, j->of.result[o].coef, j->of.result[o].f);
-    void *list[] = {j->weight,   j->y,         j->share,     j->start,    j->all, j->object,
-                    j->of.first, j->of.member, j->of.result, j->diagonal, j->own};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, j->weight, j->y, j->share, j->start, j->all, j->object, j->of.first,
+                 j->of.member, j->of.result, j->diagonal, j->own);
 }
 
 mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)

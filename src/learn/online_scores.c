@@ -125,10 +125,8 @@ void mcr_scores_close(mcr_scores *s)
 {
     if (!s->ctx)
         return;
-    void *block[] = {s->square, s->offset, s->weight, s->phi,     s->f,          s->k,   s->local,
-                     s->row,    s->row_of, s->change, s->changed, s->is_changed, s->lane};
-    for (size_t b = 0; b < sizeof block / sizeof *block; b++)
-        mcr_free(s->ctx, block[b]);
+    mcr_free_all(s->ctx, s->square, s->offset, s->weight, s->phi, s->f, s->k, s->local, s->row,
+                 s->row_of, s->change, s->changed, s->is_changed, s->lane);
     mcr_budget_give(s->ctx, s->taken);
     mcr_form_close(&s->form);
     *s = (mcr_scores){0};

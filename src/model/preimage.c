@@ -338,9 +338,7 @@ static mcr_status one_block(mcr_images *p, const mcr_data *part, const mcr_data 
 static void close_images(mcr_images *p)
 {
     mcr_gram_close(p->gram);
-    void *const block[] = {p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square};
-    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-        mcr_free(p->ctx, block[i]);
+    mcr_free_all(p->ctx, p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square);
     mcr_budget_give(p->ctx, p->taken);
 }
 

@@ -434,18 +434,11 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
 {
     if (!r)
         return;
-    for (int64_t m = 0; m < r->metrics; m++)
-        mcr_free(ctx, (void *)r->metric[m]);
-    for (int64_t s = 0; s < r->splits; s++) {
-        if (r->kernel)
-            mcr_free(ctx, (void *)r->kernel[s]);
-        if (r->options)
-            mcr_free(ctx, (void *)r->options[s]);
-    }
-    for (int64_t o = 0; o < r->outputs; o++)
-        mcr_free(ctx, (void *)r->output[o]);
-    mcr_free_all(ctx, (void *)r->output, (void *)r->score, (void *)r->proba, (void *)r->split,
-                 (void *)r->metric, (void *)r->value, (void *)r->kernel, (void *)r->options, r);
+    mcr_free_each(ctx, (void *)r->metric, r->metrics);
+    mcr_free_each(ctx, (void *)r->kernel, r->splits);
+    mcr_free_each(ctx, (void *)r->options, r->splits);
+    mcr_free_each(ctx, (void *)r->output, r->outputs);
+    mcr_free_all(ctx, (void *)r->score, (void *)r->proba, (void *)r->split, (void *)r->value, r);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------*/

@@ -95,14 +95,10 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
 
 static void close_state(state *t)
 {
-    double *buffer[] = {t->b,      t->s,           t->t,     t->g,     t->h,      t->q,
-                        t->db,     t->ds,          t->dt,    t->du,    t->w,      t->u,
-                        t->edge,   t->solved_edge, t->try_b, t->try_g, t->best_b, t->two,
-                        t->right,  t->try_w,       t->off_s, t->off_t, t->old.db, t->old.ds,
-                        t->old.dt, t->old.du,      t->old.u};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
-    mcr_free(t->ctx, t->found);
+    mcr_free_all(t->ctx, t->b, t->s, t->t, t->g, t->h, t->q, t->db, t->ds, t->dt, t->du, t->w, t->u,
+                 t->edge, t->solved_edge, t->try_b, t->try_g, t->best_b, t->two, t->right, t->try_w,
+                 t->off_s, t->off_t, t->old.db, t->old.ds, t->old.dt, t->old.du, t->old.u,
+                 t->found);
     mcr_system_close(&t->m);
 }
 

@@ -26,9 +26,7 @@ mcr_status mcr_laplace_open(mcr_laplace *l, mcr_system *k, mcr *ctx, int64_t n, 
 
 void mcr_laplace_close(mcr_laplace *l)
 {
-    double *array[] = {l->a, l->f, l->root, l->g, l->t, l->v, l->u, l->diagonal};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        mcr_free(l->ctx, array[i]);
+    mcr_free_all(l->ctx, l->a, l->f, l->root, l->g, l->t, l->v, l->u, l->diagonal);
 }
 
 /* ---- the mode ---------------------------------------------------------------------------------*/

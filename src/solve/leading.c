@@ -328,9 +328,7 @@ static mcr_status take_buffers(krylov *k)
 
 static void give_buffer(krylov *k)
 {
-    double *all[] = {k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mcr_free(k->ctx, all[i]);
+    mcr_free_all(k->ctx, k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length);
 }
 
 /* From rising to falling values. */

@@ -394,12 +394,9 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
 
 static void close_state(state *t)
 {
-    double *buffer[] = {t->rest.v,     t->rest.gv,     t->step.v,      t->step.gv,
-                        t->residual.v, t->residual.gv, t->direction.v, t->direction.gv,
-                        t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
-    mcr_free(t->ctx, t->low_space);
+    mcr_free_all(t->ctx, t->rest.v, t->rest.gv, t->step.v, t->step.gv, t->residual.v,
+                 t->residual.gv, t->direction.v, t->direction.gv, t->curved.v, t->curved.gv,
+                 t->gradient, t->trial, t->low_space);
     mcr_system_close(&t->inner);
     mcr_gram_close(t->low);
     mcr_gram_close(t->kept);

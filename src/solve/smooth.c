@@ -119,11 +119,9 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
 
 static void close_state(state *t)
 {
-    void *buffer[] = {t->z,      t->lo,  t->hi,   t->s,           t->ds,     t->b,
-                      t->change, t->row, t->list, t->list_source, t->weight, t->found,
-                      t->w,      t->sum, t->u,    t->edge,        t->right,  t->close};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
+    mcr_free_all(t->ctx, t->z, t->lo, t->hi, t->s, t->ds, t->b, t->change, t->row, t->list,
+                 t->list_source, t->weight, t->found, t->w, t->sum, t->u, t->edge, t->right,
+                 t->close);
     mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
 }

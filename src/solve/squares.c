@@ -51,10 +51,8 @@ void mcr_squares_close(mcr_squares *q)
 {
     if (!q->ctx)
         return;
-    double *buffer[] = {q->diagonal, q->root, q->b,       q->x,     q->f,   q->rest,
-                        q->slope,    q->unit, q->inverse, q->value, q->turn};
-    for (size_t a = 0; a < sizeof buffer / sizeof *buffer; a++)
-        mcr_free(q->ctx, buffer[a]);
+    mcr_free_all(q->ctx, q->diagonal, q->root, q->b, q->x, q->f, q->rest, q->slope, q->unit,
+                 q->inverse, q->value, q->turn);
     mcr_system_close(&q->m);
     *q = (mcr_squares){0};
 }
