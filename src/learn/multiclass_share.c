@@ -202,8 +202,6 @@ bool mcr_class_is_easy(const job *j)
 
 /* ---- hard ones --------------------------------------------------------------------------------*/
 
-/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves
- * j->pairs NULL. */
 mcr_status mcr_class_share(job *j)
 {
     mcr *ctx = j->in->ctx;
