@@ -22,11 +22,6 @@ typedef struct product {
     double *kv;
 } product;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The vectors of this turn, those that are missing 0. */
 static mcr_status take_chunk(void *arg, int64_t first, int64_t end)
 {
@@ -53,7 +48,7 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
                 continue;
             const double *tile = NULL;
             int64_t i = r * SIDE, j = c * SIDE;
-            int64_t rows = least(SIDE, n - i), cols = least(SIDE, n - j);
+            int64_t rows = mcr_least(SIDE, n - i), cols = mcr_least(SIDE, n - j);
             s = w->tile(w->self, at, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, worker,
                         &tile);
             if (s)
@@ -87,7 +82,8 @@ mcr_status mcr_half_multiply(mcr *ctx, const mcr_half_product *with, const doubl
     mcr_status s = MCR_OK;
     for (int64_t first = 0; first < cols && !s; first += MCR_THIN) {
         product p = {
-            with, mcr_tiles_best()->f64->math, first, least(MCR_THIN, cols - first), cols, v, kv};
+            with, mcr_tiles_best()->f64->math, first, mcr_least(MCR_THIN, cols - first), cols, v,
+            kv};
         s = mcr_parallel_chunks(ctx, with->n, CHUNK, take_chunk, &p);
         if (!s)
             s = mcr_parallel(ctx, with->lanes, run_lane, &p);

@@ -159,16 +159,6 @@ static mcr_status project(const mcr_images *p, const mcr_data *part)
 
 /* ---- the fixed point --------------------------------------------------------------------------*/
 
-/* The basis object that the kernel finds nearest. */
-static int64_t nearest(const double *k, int64_t n)
-{
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (k[i] > k[best])
-            best = i;
-    return best;
-}
-
 /* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
  * object starts again from its nearest neighbour (once; then it stays where it is). */
 static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
@@ -181,7 +171,7 @@ static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
     }
     if (!(fabs(sum) > 1e-10 * size)) {
         if (!*restarted)
-            memcpy(z, p->basis + nearest(k, p->n) * p->cols, sizeof *z * (size_t)p->cols);
+            memcpy(z, p->basis + mcr_largest(k, p->n) * p->cols, sizeof *z * (size_t)p->cols);
         *restarted = true;
         return false;
     }

@@ -156,17 +156,10 @@ static mcr_status draw(mcr_plotting *p, const profile *f, int row, const char *t
 
 /* ---- strings of a data set ------------------------------------------------------------------ */
 
-static int64_t string_field(const mcr_data *data)
-{
-    for (int64_t i = 0; data && i < data->fields; i++)
-        if (data->store[i]->kind == MCR_STRINGS)
-            return i;
-    return -1;
-}
-
 static mcr_status from_data(mcr_plotting *p)
 {
-    int64_t field = string_field(p->data), n = p->data ? mcr_data_count(p->data) : 0, length = -1;
+    int64_t field = mcr_plot_strings(p->data), n = p->data ? mcr_data_count(p->data) : 0,
+            length = -1;
     mcr_scatter by = {.classes = 1};
     const char *bytes;
     int64_t size;
@@ -383,7 +376,7 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
 
 static mcr_status make(mcr_plotting *p)
 {
-    int64_t field = p->model ? string_field(p->model->basis) : -1;
+    int64_t field = p->model ? mcr_plot_strings(p->model->basis) : -1;
     if (p->model && field < 0)
         return mcr_plot_needs(p, "logo", "a model trained on strings");
     if (p->model && p->model->basis->fields > 1)

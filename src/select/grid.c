@@ -157,7 +157,7 @@ static int64_t vector_defaults(const mcr_data *data)
     return mcr_stays_sparse(&field) ? 1 : VECTOR_KERNELS;
 }
 
-static bool has_vectors(const mcr_data *data)
+bool mcr_grid_has_vectors(const mcr_data *data)
 {
     for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
@@ -189,7 +189,7 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
     mcr_scaling *scaling = NULL;
     mcr_data *prepared = NULL;
     g->forms = true;
-    g->scales = search->scales && has_vectors(data);
+    g->scales = search->scales && mcr_grid_has_vectors(data);
     mcr_scale scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
     g->template = mcr_alloc_zero(g->ctx, MCR_TABLE_FORMS, sizeof *g->template);
     mcr_status s = g->template ? MCR_OK : MCR_NO_MEMORY;
@@ -219,7 +219,7 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
         kernels = other_defaults(data, usual);
         kernels = kernels ? kernels : vector_defaults(data);
     }
-    g->scales = search->scales && has_vectors(data);
+    g->scales = search->scales && mcr_grid_has_vectors(data);
     int64_t ways = g->scales ? 2 : 1, count = kernels * ways;
     g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
     if (!g->template)

@@ -444,14 +444,6 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
 
 #define EXPENSIVE_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
 
-static bool has_vectors(const mcr_data *data)
-{
-    for (int64_t f = 0; f < data->fields; f++)
-        if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
-            return true;
-    return false;
-}
-
 /* Kernels on strings and graphs do much of their work when they are bound to data: each training,
  * and each prediction, would do it again. */
 static bool binds_expensively(const mcr_kernel *k)
@@ -483,7 +475,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     double bytes = (double)mcr_gram_copy_bytes(n, true);
     bool taken = false;
     if (t->kept[number].stored || mcr_finds_kernel(options) || mcr_wants_features(options) ||
-        ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
+        ((options->scale || t->grid->scales) && mcr_grid_has_vectors(t->data)) ||
         mcr_data_has_holes(t->data) ||
         (double)t->kept_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
@@ -664,7 +656,6 @@ static mcr_status run_rounds(batch *b)
     return s;
 }
 
-/* Tries the points that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_count)
 {
     mcr *ctx = t->ctx;

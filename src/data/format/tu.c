@@ -36,11 +36,6 @@ typedef struct reader {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* The next line without blanks at its ends; *p = NULL at the end. Blank lines may only stand at the
  * end, because the files are matched line by line. */
 static mcr_status next_line(mcr_input *in, const char **p, const char **end)
@@ -52,9 +47,9 @@ static mcr_status next_line(mcr_input *in, const char **p, const char **end)
         if (status != MCR_OK || !*p)
             return status;
         *end = *p + length;
-        while (*p < *end && is_blank(**p))
+        while (*p < *end && mcr_is_blank(**p))
             ++*p;
-        while (*p < *end && is_blank((*end)[-1]))
+        while (*p < *end && mcr_is_blank((*end)[-1]))
             --*end;
         if (*p < *end && blank)
             return mcr_input_fail(in, "line %lld before it is blank", (long long)blank);
@@ -69,7 +64,7 @@ static mcr_status next_line(mcr_input *in, const char **p, const char **end)
 static const char *parse_int(const char *p, const char *end, int64_t *value)
 {
     p = mcr_parse_int(p, end, value);
-    while (p && p < end && is_blank(*p))
+    while (p && p < end && mcr_is_blank(*p))
         p++;
     return p;
 }
@@ -140,7 +135,7 @@ static mcr_status add_edge(reader *r, mcr_input *in, const char *p, const char *
     const char *stop = parse_int(p, end, &node[0]);
     if (stop && stop < end && *stop == ',')
         stop++;
-    while (stop && stop < end && is_blank(*stop))
+    while (stop && stop < end && mcr_is_blank(*stop))
         stop++;
     stop = stop ? parse_int(stop, end, &node[1]) : NULL;
     if (stop != end)
