@@ -4,7 +4,6 @@
  */
 #include "base/context.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,12 +107,9 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
 
 void mcr_extensions_free(mcr *ctx)
 {
-    for (int64_t i = 0; i < ctx->extra_kernel_count; i++)
-        mcr_free(ctx, (void *)ctx->extra_kernels[i]);
-    mcr_free_all(ctx, ctx->extra_kernels, ctx->extra_functions);
-    for (int64_t i = 0; i < ctx->extra_learner_count; i++)
-        mcr_free(ctx, (void *)ctx->extra_learners[i]);
-    mcr_free(ctx, ctx->extra_learners);
+    mcr_free_each(ctx, ctx->extra_kernels, ctx->extra_kernel_count);
+    mcr_free_each(ctx, ctx->extra_learners, ctx->extra_learner_count);
+    mcr_free(ctx, ctx->extra_functions);
     ctx->extra_learners = NULL;
     ctx->extra_learner_count = 0;
     for (int64_t i = 0; i < ctx->kept_count; i++)
@@ -405,6 +401,35 @@ bool mcr_report(mcr *ctx, const mcr_progress *now)
         __atomic_store_n(&ctx->user_stopped, true, __ATOMIC_RELAXED); /* workers read it */
     pthread_mutex_unlock(&ctx->callback_lock);
     return stop != 0 || late;
+}
+
+bool mcr_report_step(mcr *ctx, const char *phase, double seconds, int64_t step, double objective,
+                     double violation)
+{
+    mcr_progress now = {.phase = phase,
+                        .fraction = NAN,
+                        .seconds = seconds,
+                        .step = step,
+                        .objective = objective,
+                        .violation = violation};
+    return phase && mcr_report(ctx, &now);
+}
+
+bool mcr_report_part(mcr *ctx, const char *phase, double fraction, double seconds)
+{
+    mcr_progress now = {.phase = phase,
+                        .fraction = fraction,
+                        .seconds = seconds,
+                        .objective = NAN,
+                        .violation = NAN};
+    return phase && mcr_report(ctx, &now);
+}
+
+mcr_status mcr_part_done(mcr *ctx, const char *phase, double fraction, double seconds)
+{
+    return mcr_report_part(ctx, phase, fraction, seconds)
+               ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
+               : MCR_OK;
 }
 
 bool mcr_cover(mcr *ctx, const mcr_progress *now)

@@ -81,6 +81,12 @@ mcr_status mcr_advise(mcr *ctx, mcr_status status, const char *id);
 void mcr_log(mcr *ctx, int level, const char *format, ...) MCR_PRINTF(3, 4);
 /* Calls the progress callback, if there is one; true: the user asks to stop. */
 bool mcr_report(mcr *ctx, const mcr_progress *now);
+/* The same for a solver after some steps, or for a share of some work; phase NULL: no report. */
+bool mcr_report_step(mcr *ctx, const char *phase, double seconds, int64_t step, double objective,
+                     double violation);
+bool mcr_report_part(mcr *ctx, const char *phase, double fraction, double seconds);
+/* MCR_STOPPED with the message "interrupted" if the user asks to stop. */
+mcr_status mcr_part_done(mcr *ctx, const char *phase, double fraction, double seconds);
 /* From now on reports ask to stop once so many seconds are over; 0: never. Not within a search,
  * whose trainings have limits of their own. */
 void mcr_deadline_set(mcr *ctx, double seconds);
@@ -122,6 +128,8 @@ void mcr_free(mcr *ctx, void *block);                               /* NULL allo
     mcr_free_list(ctx, (void *const[]){__VA_ARGS__},                                               \
                   sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 void mcr_free_list(mcr *ctx, void *const *block, size_t count);
+/* The blocks of a list (T **), and the list; NULL allowed. */
+void mcr_free_each(mcr *ctx, void *list, int64_t count);
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
 /* Grows *block to hold at least `need` elements (doubling); *space is its size in elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,

@@ -9,7 +9,6 @@
 #include "base/context.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -179,6 +178,16 @@ void mcr_free_list(mcr *ctx, void *const *block, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         mcr_free(ctx, block[i]);
+}
+
+void mcr_free_each(mcr *ctx, void *list, int64_t count)
+{
+    for (int64_t i = 0; list && i < count; i++) {
+        void *block;
+        memcpy(&block, (char *)list + (size_t)i * sizeof block, sizeof block);
+        mcr_free(ctx, block);
+    }
+    mcr_free(ctx, list);
 }
 
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length)

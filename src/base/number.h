@@ -5,10 +5,16 @@
 #ifndef MCR_BASE_NUMBER_H
 #define MCR_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <mercer/text.h> /* mcr_print_real */
+
+static inline bool mcr_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 
 /* Reads a number at p (not past end, no leading space) and returns the first character behind it,
  * or NULL if there is none. Correctly rounded. Takes "1", "-1.5e-3", ".5", "5.", "+1", "inf",

@@ -57,17 +57,12 @@ typedef struct span {
     const char *start, *end;
 } span;
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static span trim(const char *text, size_t length)
 {
     span s = {text, text + length};
-    while (s.start < s.end && is_blank(*s.start))
+    while (s.start < s.end && mcr_is_blank(*s.start))
         s.start++;
-    while (s.end > s.start && is_blank(s.end[-1]))
+    while (s.end > s.start && mcr_is_blank(s.end[-1]))
         s.end--;
     return s;
 }
@@ -166,7 +161,7 @@ static bool next_real(span s, const char **next, double *value, bool *fault)
     bool first = p == NULL;
     if (first)
         p = bracket ? s.start + 1 : s.start;
-    while (p < end && is_blank(*p))
+    while (p < end && mcr_is_blank(*p))
         p++;
     if (p == end && (bracket || !first))
         return false;
@@ -176,7 +171,7 @@ static bool next_real(span s, const char **next, double *value, bool *fault)
             return false;
         }
         p++;
-        while (p < end && is_blank(*p))
+        while (p < end && mcr_is_blank(*p))
             p++;
     }
     const char *behind = mcr_parse_real(p, end, value);

@@ -9,6 +9,17 @@
 
 #include <mercer/rows.h>
 
+static inline int64_t mcr_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* a / b, rounded up. */
+static inline int64_t mcr_parts(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
 {
     return r.index ? r.index[i] : r.first + i;

@@ -318,6 +318,26 @@ mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg)
     return l.status;
 }
 
+typedef struct chunk_loop {
+    int64_t n, chunk;
+    mcr_chunk_work *work;
+    void *arg;
+} chunk_loop;
+
+static mcr_status chunk_item(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const chunk_loop *l = arg;
+    int64_t first = item * l->chunk, end = first + l->chunk < l->n ? first + l->chunk : l->n;
+    return l->work(l->arg, first, end);
+}
+
+mcr_status mcr_parallel_chunks(mcr *ctx, int64_t n, int64_t chunk, mcr_chunk_work *work, void *arg)
+{
+    chunk_loop l = {n, chunk, work, arg};
+    return mcr_parallel(ctx, (n + chunk - 1) / chunk, chunk_item, &l);
+}
+
 mcr_status mcr_alone(mcr *ctx, mcr_work *work, void *arg)
 {
     if (mcr_workers(ctx) == 1)
@@ -348,21 +368,16 @@ static mcr_status reported_item(void *arg, int64_t item, int worker)
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
     int_least64_t last = atomic_load(&l->tick);
+    mcr_status status;
     if (mcr_deadline_passed(l->ctx, now)) /* also in loops that are too short to report */
         return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
     if (tick > last && atomic_compare_exchange_strong(&l->tick, &last, tick)) {
-        mcr_progress at = {
-            .size = sizeof at,
-            .phase = l->phase,
-            .fraction = l->first + l->share * (double)atomic_load(&l->done) / (double)l->items,
-            .seconds = now - l->began,
-            .objective = NAN,
-            .violation = NAN,
-        };
-        if (mcr_report(l->ctx, &at))
-            return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
+        double done = (double)atomic_load(&l->done) / (double)l->items;
+        status = mcr_part_done(l->ctx, l->phase, l->first + l->share * done, now - l->began);
+        if (status != MCR_OK)
+            return status;
     }
-    mcr_status status = l->work(l->arg, item, worker);
+    status = l->work(l->arg, item, worker);
     atomic_fetch_add(&l->done, 1);
     return status;
 }

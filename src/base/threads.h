@@ -18,6 +18,9 @@
  * used threads, all loops run serially. */
 typedef mcr_status mcr_work(void *arg, int64_t item, int worker);
 mcr_status mcr_parallel(mcr *ctx, int64_t items, mcr_work *work, void *arg);
+/* The same over 0 .. n-1 in chunks, for work that needs no scratch memory. */
+typedef mcr_status mcr_chunk_work(void *arg, int64_t first, int64_t end);
+mcr_status mcr_parallel_chunks(mcr *ctx, int64_t n, int64_t chunk, mcr_chunk_work *work, void *arg);
 /* The same for work that takes long: reports progress, `phase` and the share of items that are
  * done, and ends with MCR_STOPPED when the user asks to stop. first, share: where this loop begins
  * in the whole, and how much of it it is. */

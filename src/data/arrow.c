@@ -6,7 +6,6 @@
  */
 #include <mercer/arrow.h>
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/sized.h"

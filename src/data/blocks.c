@@ -88,14 +88,7 @@ static mcr_status join(mcr_blocks *b, size_t rest)
 
 static mcr_status report(mcr_blocks *b)
 {
-    mcr_progress now = {.size = sizeof now,
-                        .phase = "reading",
-                        .fraction = NAN,
-                        .seconds = mcr_now() - b->begun,
-                        .step = b->blocks++,
-                        .objective = NAN,
-                        .violation = NAN};
-    if (!mcr_report(b->ctx, &now))
+    if (!mcr_report_step(b->ctx, "reading", mcr_now() - b->begun, b->blocks++, NAN, NAN))
         return MCR_OK;
     return mcr_fail_at(b->ctx, MCR_STOPPED, mcr_input_name(b->in), 0, "reading was stopped");
 }

@@ -652,8 +652,6 @@ mcr_status mcr_cache_read(mcr_builder *b, mcr *ctx, const char *path, const mcr_
         fclose(c.text);
     mcr_text_free(&c.names);
     mcr_data_free(c.first);
-    void *list[] = {c.head, c.name, c.target, c.weight, c.code};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, c.head, c.name, c.target, c.weight, c.code);
     return s;
 }

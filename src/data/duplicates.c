@@ -158,12 +158,10 @@ static uint64_t mix_vector(uint64_t hash, const mcr_store *s, int64_t r)
     return hash;
 }
 
-static mcr_status hash_chunk(void *arg, int64_t item, int worker)
+static mcr_status hash_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     search *t = arg;
-    int64_t end = (item + 1) * CHUNK < t->data->count ? (item + 1) * CHUNK : t->data->count;
-    for (int64_t i = item * CHUNK; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         uint64_t hash = t->data->class_of ? (uint64_t)t->data->class_of[i] : 0;
         for (int64_t f = 0; f < t->data->fields; f++) {
             mcr_field field = mcr_data_field(t->data, f);
@@ -242,7 +240,7 @@ mcr_status mcr_data_merge(mcr_data **out, const mcr_data *data, bool classify, i
     int64_t *first = mcr_alloc(ctx, (size_t)n, sizeof *first);
     mcr_status s = t.hash && first ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_parallel(ctx, (n + CHUNK - 1) / CHUNK, hash_chunk, &t);
+        s = mcr_parallel_chunks(ctx, n, CHUNK, hash_chunk, &t);
     int64_t count = s ? 0 : number_objects(&t, where, first);
     if (count < 0)
         s = MCR_NO_MEMORY;

@@ -17,15 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "data/scaling.h"
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double mean_of(const double *v, int64_t count)
 {
@@ -84,7 +79,7 @@ mcr_status mcr_fill_learn(mcr_scaled_field *to, mcr *ctx, const mcr_field *f, mc
             value[count] = x;
             count += !isnan(x);
         }
-        qsort(value, (size_t)count, sizeof *value, by_value);
+        qsort(value, (size_t)count, sizeof *value, mcr_reals_rising);
         to->fill[c] = choose_value(value, count, missing);
         if (flags && count < f->count)
             to->flag[to->flags++] = c;

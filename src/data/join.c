@@ -20,7 +20,6 @@
 
 /* ---- cells ------------------------------------------------------------------------------------*/
 
-/* A cell as a file with commas between the columns and points in the numbers has it. */
 void mcr_join_cell(mcr_text *t, const mcr_csv_field *f, bool comma)
 {
     double value;
@@ -40,7 +39,6 @@ void mcr_join_cell(mcr_text *t, const mcr_csv_field *f, bool comma)
     }
 }
 
-/* The text of a cell, in scratch if it has doubled quotes. */
 const char *mcr_join_plain(const mcr_csv_field *f, mcr_text *scratch, size_t *length)
 {
     *length = f->length;
@@ -318,7 +316,6 @@ static mcr_status index_rows(mcr_join *j, int64_t key, mcr_text *without)
     return status;
 }
 
-/* Appends the cells of the row with this key, empty ones if there is none. */
 void mcr_join_append(mcr_join *j, mcr_text *t, const char *key, size_t length, bool counts)
 {
     int32_t row = key != NULL && length > 0 ? mcr_words_find(&j->keys, key, length) : -1;

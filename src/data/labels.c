@@ -7,13 +7,13 @@
  */
 #include "data/data.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "data/builder.h"
 
 struct mcr_labels {
@@ -304,12 +304,6 @@ typedef struct ranked {
     int32_t key;
 } ranked;
 
-static int by_value(const void *a, const void *b)
-{
-    double x = ((const ranked *)a)->value, y = ((const ranked *)b)->value;
-    return x < y ? -1 : x > y;
-}
-
 /* Renumbers the keys by rising value and names them. */
 static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const double *value,
                              int64_t count, int32_t *class_of)
@@ -326,7 +320,7 @@ static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const 
         bytes += (size_t)mcr_print_real(text, order[k].value) + 1;
     }
     if (t->keys > 1)
-        qsort(order, (size_t)t->keys, sizeof *order, by_value);
+        qsort(order, (size_t)t->keys, sizeof *order, mcr_reals_rising);
     status = classes_new(out, ctx, t->keys, bytes);
     if (status != MCR_OK)
         goto done;

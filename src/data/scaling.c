@@ -332,9 +332,7 @@ void mcr_scaling_free(mcr_scaling *s)
     for (int64_t f = 0; s->field && f < s->fields; f++) {
         mcr_free_all(s->ctx, s->field[f].name, s->field[f].shift, s->field[f].factor,
                      s->field[f].fill, s->field[f].flag);
-        for (int64_t c = 0; s->field[f].column && c < s->field[f].in; c++)
-            mcr_free(s->ctx, s->field[f].column[c]);
-        mcr_free(s->ctx, s->field[f].column);
+        mcr_free_each(s->ctx, s->field[f].column, s->field[f].in);
     }
     for (int64_t k = 0; k < s->knowns; k++) {
         mcr_free(s->ctx, s->known[k].name);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind kind)
 {
     *out = NULL;
@@ -52,18 +54,13 @@ void mcr_store_free(mcr_store *s)
     if (s == NULL || __atomic_sub_fetch(&s->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     mcr *ctx = s->ctx;
-    mcr_free(ctx, s->name);
-    for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
-        mcr_free(ctx, s->column[c]);
-    mcr_free_all(ctx, s->column, s->id);
+    mcr_free_each(ctx, s->column, s->cols);
+    mcr_free_each(ctx, s->label_name, s->label_names);
     if (!s->lent_start)
         mcr_free(ctx, s->start);
     if (!s->borrowed)
         mcr_free_all(ctx, s->dense, s->index, s->value, s->bytes);
-    mcr_free_all(ctx, s->link, s->adjacent, s->node_label, s->link_label);
-    for (int64_t i = 0; s->label_name != NULL && i < s->label_names; i++)
-        mcr_free(ctx, s->label_name[i]);
-    mcr_free(ctx, s->label_name);
+    mcr_free_all(ctx, s->name, s->id, s->link, s->adjacent, s->node_label, s->link_label);
     if (s->release != NULL)
         s->release(s->user);
     mcr_free(ctx, s);
@@ -354,12 +351,6 @@ done:
 
 /* ---- features that occur ----------------------------------------------------------------------*/
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
                               const mcr_store *const *store, int stores)
 {
@@ -377,7 +368,7 @@ mcr_status mcr_store_features(int32_t **out, int64_t *count, mcr *ctx,
             for (int64_t e = 0; e < x.count; e++)
                 list[at++] = (int32_t)mcr_vector_column(&x, e);
         }
-    qsort(list, (size_t)all, sizeof *list, by_number);
+    qsort(list, (size_t)all, sizeof *list, mcr_int32_rising);
     for (int64_t e = 0; e < all; e++)
         if (e == 0 || list[e] != list[e - 1])
             list[(*count)++] = list[e];
@@ -408,7 +399,7 @@ mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *from, const int3
     }
     for (size_t e = 0; e < entries; e++) {
         const int32_t *found = bsearch(&to->index[e], feature, (size_t)count, sizeof *feature,
-                                       by_number);
+                                       mcr_int32_rising);
         assert(found != NULL);
         to->index[e] = (int32_t)(found - feature);
     }

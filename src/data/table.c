@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/sized.h"
 #include "base/team.h"
 
@@ -226,17 +227,11 @@ static void describe_strings(const mcr_field *f, mcr_field_info *info)
         info->alphabet += seen[c];
 }
 
-static int by_int(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int64_t count_distinct(int32_t *labels, int64_t count)
 {
     if (count < 2)
         return count;
-    qsort(labels, (size_t)count, sizeof *labels, by_int);
+    qsort(labels, (size_t)count, sizeof *labels, mcr_int32_rising);
     int64_t distinct = 1;
     for (int64_t i = 1; i < count; i++)
         distinct += labels[i] != labels[i - 1];

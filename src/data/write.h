@@ -24,6 +24,8 @@ extern const mcr_writer mcr_writer_libsvm, mcr_writer_csv, mcr_writer_tsv, mcr_w
 bool mcr_writer_no(char why[MCR_WHY], const char *format, ...) MCR_PRINTF(2, 3);
 /* The target of object i as text: its class word, or the number. */
 void mcr_writer_target(mcr_text *to, const mcr_data *data, int64_t i);
+struct mcr_json_writer;
+void mcr_write_values(struct mcr_json_writer *w, const mcr_vector *x); /* as an array */
 /* The bytes of string i. */
 typedef struct mcr_span {
     const char *bytes;

@@ -121,7 +121,7 @@ static bool holds_jsonl(const mcr_data *data, char why[MCR_WHY])
     return true;
 }
 
-static void add_reals(mcr_json_writer *w, const mcr_vector *x)
+void mcr_write_values(mcr_json_writer *w, const mcr_vector *x)
 {
     mcr_json_write_array(w);
     for (int64_t e = 0; e < x->count; e++)
@@ -138,7 +138,7 @@ static void add_sparse(mcr_json_writer *w, const mcr_store *s, int64_t row)
         mcr_json_write_int(w, mcr_vector_column(&x, e));
     mcr_json_write_end_array(w);
     mcr_json_write_key(w, "v");
-    add_reals(w, &x);
+    mcr_write_values(w, &x);
     mcr_json_put_int(w, "n", s->cols);
     mcr_json_write_end_object(w);
 }
@@ -202,7 +202,7 @@ static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
 static void add_dense(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
     mcr_vector x = mcr_store_vector(s, row);
-    add_reals(w, &x);
+    mcr_write_values(w, &x);
 }
 
 static void add_kernel_row(mcr_json_writer *w, const mcr_store *s, int64_t row)
@@ -210,7 +210,7 @@ static void add_kernel_row(mcr_json_writer *w, const mcr_store *s, int64_t row)
     mcr_vector x = mcr_store_vector(s, row);
     mcr_json_write_object(w);
     mcr_json_write_key(w, "k");
-    add_reals(w, &x);
+    mcr_write_values(w, &x);
     mcr_json_put_int(w, "id", s->id != NULL ? s->id[row] : -1);
     mcr_json_write_end_object(w);
 }

@@ -9,11 +9,6 @@
 #include "export/c_text.h"
 #include "learn/gp.h"
 
-static bool is_calibrated(const mcr_fitted *f)
-{
-    return f->curve || f->slope;
-}
-
 static bool needs_values(const mcr_portable *p)
 {
     return p->finish == MCR_FINISH_KNN || p->finish == MCR_FINISH_VOTED ||
@@ -211,7 +206,7 @@ static void put_two(mcr_c_writer *w, const char *first)
 static void put_probability(mcr_c_writer *w)
 {
     const mcr_fitted *f = w->p->fitted;
-    if (is_calibrated(f))
+    if (mcr_fitted_is_calibrated(f))
         put_first_probability(w);
     if (f->rule == MCR_RULE_BINARY && f->curve)
         put_two(w, "@_odds(0, score[0])");
@@ -297,7 +292,8 @@ static bool by_probability(const mcr_portable *p)
 {
     const mcr_fitted *f = p->fitted;
     return (p->finish == MCR_FINISH_GP && f->outputs > 1) ||
-           (is_calibrated(f) && (f->rule == MCR_RULE_PAIRS || f->rule == MCR_RULE_LARGEST));
+           (mcr_fitted_is_calibrated(f) &&
+            (f->rule == MCR_RULE_PAIRS || f->rule == MCR_RULE_LARGEST));
 }
 
 static mcr_status put_decide(mcr_c_writer *w)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "export/c_text.h"
-#include "gram/gram.h"
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 

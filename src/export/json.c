@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/params.h"
+#include "data/write.h"
 #include "export/export.h"
 #include "model/fourier.h"
 
@@ -111,18 +111,10 @@ static void put_bytes(mcr_json_writer *w, const char *bytes, int64_t length)
     mcr_json_write_end_array(w);
 }
 
-static void put_values(mcr_json_writer *w, const mcr_vector *x)
-{
-    mcr_json_write_array(w);
-    for (int64_t e = 0; e < x->count; e++)
-        mcr_json_write_real(w, mcr_vector_value(x, e));
-    mcr_json_write_end_array(w);
-}
-
 static void put_vector(mcr_json_writer *w, const mcr_vector *x)
 {
     if (!x->index) {
-        put_values(w, x);
+        mcr_write_values(w, x);
         return;
     }
     mcr_json_write_object(w);
@@ -131,7 +123,7 @@ static void put_vector(mcr_json_writer *w, const mcr_vector *x)
         mcr_json_write_int(w, mcr_vector_column(x, e));
     mcr_json_write_end_array(w);
     mcr_json_write_key(w, "value");
-    put_values(w, x);
+    mcr_write_values(w, x);
     mcr_json_write_end_object(w);
 }
 

@@ -4,15 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "export/onnx_graph.h"
 #include "learn/gp.h"
-
-static int real_type(const mcr_onnx *g)
-{
-    return g->single ? MCR_ONNX_FLOAT : MCR_ONNX_DOUBLE;
-}
 
 static mcr_tensor flatten(mcr_onnx *g, mcr_tensor a)
 {
@@ -160,7 +154,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
     } else {
         mcr_tensor best = mcr_onnx_add_axis(g, mcr_onnx_largest(g, score, 2), 2);
         vote = mcr_onnx_cast(g, mcr_onnx_2(g, "Equal", best, mcr_onnx_range(g, 0, outputs)),
-                             real_type(g));
+                             mcr_onnx_real(g));
     }
     vote = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, put_matrix(g, share, m, 1)), 1, false);
     return mcr_onnx_2(g, "Div", vote, mcr_onnx_number(g, fmax(all, 1)));
@@ -252,7 +246,7 @@ static mcr_status put_std(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tensor k
     if (s)
         return s;
     mcr_tensor std = mcr_onnx_1(g, "Sqrt", put_variance(g, parts, k, 0));
-    mcr_onnx_output(g, "std", flatten(g, mcr_onnx_times(g, std, *scale)), real_type(g), 0);
+    mcr_onnx_output(g, "std", flatten(g, mcr_onnx_times(g, std, *scale)), mcr_onnx_real(g), 0);
     return MCR_OK;
 }
 
@@ -475,8 +469,8 @@ mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts)
                        : p->finish == MCR_FINISH_VOTED ? put_voted(g, k)
                                                        : put_scores(g, parts, k);
     if (f->task == MCR_REGRESS || f->rule == MCR_RULE_COORDINATES) {
-        mcr_onnx_output(g, f->task == MCR_REGRESS ? "value" : "coordinates", score, real_type(g),
-                        f->outputs);
+        mcr_onnx_output(g, f->task == MCR_REGRESS ? "value" : "coordinates", score,
+                        mcr_onnx_real(g), f->outputs);
         return mcr_model_has_std(p->model) ? put_std(g, parts, k) : MCR_OK;
     }
     bool has = mcr_model_has_probability(p->model);
@@ -485,8 +479,8 @@ mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts)
                 : p->finish == MCR_FINISH_KNN ? score
                                               : put_probability(g, score);
     put_label(g, score, proba);
-    mcr_onnx_output(g, "scores", score, real_type(g), f->outputs);
+    mcr_onnx_output(g, "scores", score, mcr_onnx_real(g), f->outputs);
     if (has)
-        mcr_onnx_output(g, "probabilities", proba, real_type(g), f->classes);
+        mcr_onnx_output(g, "probabilities", proba, mcr_onnx_real(g), f->classes);
     return g->status;
 }

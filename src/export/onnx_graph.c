@@ -78,11 +78,6 @@ static mcr_tensor add_constant(mcr_onnx *g, mcr_text *body, int type)
     return g->tensors;
 }
 
-static int type_of(const mcr_onnx *g)
-{
-    return g->single ? MCR_ONNX_FLOAT : MCR_ONNX_DOUBLE;
-}
-
 mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
 {
     int64_t count = 1;
@@ -107,7 +102,7 @@ mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
     }
     put_message(&t, 9, &raw);
     mcr_text_free(&raw);
-    return add_constant(g, &t, type_of(g));
+    return add_constant(g, &t, mcr_onnx_real(g));
 }
 
 mcr_tensor mcr_onnx_number(mcr_onnx *g, double value)
@@ -261,7 +256,7 @@ mcr_tensor mcr_onnx_cast(mcr_onnx *g, mcr_tensor a, int type)
 
 mcr_tensor mcr_onnx_positive(mcr_onnx *g, mcr_tensor a)
 {
-    return mcr_onnx_cast(g, mcr_onnx_2(g, "Greater", a, mcr_onnx_number(g, 0)), type_of(g));
+    return mcr_onnx_cast(g, mcr_onnx_2(g, "Greater", a, mcr_onnx_number(g, 0)), mcr_onnx_real(g));
 }
 
 mcr_tensor mcr_onnx_sum(mcr_onnx *g, mcr_tensor a, int64_t axis, bool keep)
@@ -337,7 +332,7 @@ void mcr_onnx_init(mcr_onnx *g, mcr *ctx, const mcr_portable *p, bool single)
     mcr_text_init(&g->constant, ctx);
     mcr_text_init(&g->value, ctx);
     mcr_text_init(&g->attributes, ctx);
-    add_value(g, 11, "x", type_of(g), p->inputs);
+    add_value(g, 11, "x", mcr_onnx_real(g), p->inputs);
 }
 
 void mcr_onnx_free(mcr_onnx *g)

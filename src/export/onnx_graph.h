@@ -23,6 +23,10 @@ typedef struct mcr_onnx {
     mcr_status status;
 } mcr_onnx;
 
+static inline int mcr_onnx_real(const mcr_onnx *g)
+{
+    return g->single ? MCR_ONNX_FLOAT : MCR_ONNX_DOUBLE;
+}
 void mcr_onnx_init(mcr_onnx *g, mcr *ctx, const mcr_portable *p, bool single);
 void mcr_onnx_free(mcr_onnx *g);
 /* The whole model, with a name for people. */

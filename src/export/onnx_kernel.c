@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "export/onnx_graph.h"
-#include "gram/gram.h"
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "export/portable.h"
-#include "gram/gram.h"
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 

@@ -19,13 +19,12 @@ typedef struct pass_job {
     int64_t ld, first, rows, cols;
 } pass_job;
 
-static mcr_status pass_chunk(void *arg, int64_t item, int worker)
+static mcr_status pass_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const pass_job *job = arg;
     const mcr_gram_pass *p = job->pass;
     size_t real = (size_t)job->kit->bytes;
-    int64_t j = item * COLUMNS, cols = job->cols - j < COLUMNS ? job->cols - j : COLUMNS;
+    int64_t j = first, cols = end - first;
     const void *row[ROWS];
     for (int64_t r = 0; r < job->rows; r++) {
         row[r] = job->k + (size_t)(r * job->ld + j) * real;
@@ -55,7 +54,7 @@ mcr_status mcr_gram_blocks_pass(mcr_gram *g, const mcr_gram_pass *pass)
         job.k = k;
         s = mcr_gram_block_any(g, x, z, k, job.ld, pass->precise);
         if (!s)
-            s = mcr_parallel(g->ctx, (z.count + COLUMNS - 1) / COLUMNS, pass_chunk, &job);
+            s = mcr_parallel_chunks(g->ctx, z.count, COLUMNS, pass_chunk, &job);
     }
     mcr_free(g->ctx, k);
     return s;

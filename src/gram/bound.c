@@ -34,8 +34,7 @@ static void close_bound(mcr_gram *gram)
         mcr_vectors_batch_close(g->batch[precise]);
     for (int w = 0; g->scratch && w < g->workers; w++)
         mcr_scratch_close(g->scratch[w]);
-    mcr_free(ctx, g->scratch);
-    mcr_free(ctx, g->diagonal);
+    mcr_free_all(ctx, g->scratch, g->diagonal);
     if (!g->shares)
         mcr_binding_close(g->binding);
     mcr_kernel_free(g->kernel);
@@ -296,21 +295,17 @@ typedef struct diagonal_job {
 
 enum { DIAGONAL_CHUNK = 512 };
 
-static mcr_status diagonal_chunk(void *arg, int64_t item, int worker)
+static mcr_status diagonal_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const diagonal_job *job = arg;
-    mcr_rows all = {NULL, 0, job->n};
-    int64_t first = item * DIAGONAL_CHUNK;
     return mcr_bound_diagonal(job->gram->binding->root, job->side,
-                              mcr_rows_part(all, first, DIAGONAL_CHUNK), job->k + first);
+                              (mcr_rows){NULL, first, end - first}, job->k + first);
 }
 
 static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 {
     diagonal_job job = {(mcr_gram_bound *)gram, side, side ? gram->cols : gram->rows, k};
-    return mcr_parallel(gram->ctx, (job.n + DIAGONAL_CHUNK - 1) / DIAGONAL_CHUNK, diagonal_chunk,
-                        &job);
+    return mcr_parallel_chunks(gram->ctx, job.n, DIAGONAL_CHUNK, diagonal_chunk, &job);
 }
 
 mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *g)

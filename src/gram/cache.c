@@ -10,7 +10,6 @@
  */
 #include "gram/cache.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -84,9 +83,7 @@ static void forget(mcr_cache *c)
 
 static void free_slabs(mcr_cache *c)
 {
-    for (int64_t s = 0; s < c->slabs; s++)
-        mcr_free(c->ctx, c->slab[s]);
-    mcr_free(c->ctx, c->slab);
+    mcr_free_each(c->ctx, c->slab, c->slabs);
     mcr_free(c->ctx, c->slot);
     mcr_budget_give(c->ctx, c->taken);
     c->slab = NULL;
@@ -153,14 +150,8 @@ void mcr_cache_close(mcr_cache *c)
     if (!c)
         return;
     free_slabs(c);
-    mcr_free(c->ctx, c->where);
-    mcr_free(c->ctx, c->seen);
-    mcr_free(c->ctx, c->miss);
-    mcr_free(c->ctx, c->miss_coef);
-    mcr_free(c->ctx, c->hit_coef);
-    mcr_free(c->ctx, c->hit);
-    mcr_free(c->ctx, c->place);
-    mcr_free(c->ctx, c);
+    mcr_free_all(c->ctx, c->where, c->seen, c->miss, c->miss_coef, c->hit_coef, c->hit, c->place,
+                 c);
 }
 
 /* ---- finding space ----------------------------------------------------------------------------*/
@@ -241,13 +232,10 @@ typedef struct update_job {
     double *f;
 } update_job;
 
-static mcr_status update_chunk(void *arg, int64_t item, int worker)
+static mcr_status update_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const update_job *job = arg;
     const mcr_cache *c = job->cache;
-    int64_t n = mcr_gram_cols(c->gram), first = item * CHUNK;
-    int64_t end = first + CHUNK < n ? first + CHUNK : n;
     c->kit->update(job->f, (const void *const *)c->hit, c->hit_coef, job->hits, first, end);
     return MCR_OK;
 }
@@ -300,7 +288,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
     c->found += hits;
     if (hits) {
         update_job job = {c, hits, f};
-        s = mcr_parallel(c->ctx, (n + CHUNK - 1) / CHUNK, update_chunk, &job);
+        s = mcr_parallel_chunks(c->ctx, n, CHUNK, update_chunk, &job);
     }
     mcr_gram_pass pass = {.x = {c->miss, 0, kept},
                           .precise = c->precise,

@@ -14,7 +14,6 @@
 #include "base/threads.h"
 #include "gram/half.h"
 #include "gram/round.h"
-#include "gram/stored.h"
 #include "gram/type.h"
 
 static const double too_far = 100; /* squared, in units of the variance */
@@ -33,9 +32,7 @@ static const mcr_gram_type centred_type;
 static void close_centred(mcr_gram *gram)
 {
     centred *g = (centred *)gram;
-    mcr_free(gram->ctx, g->share);
-    mcr_free(gram->ctx, g->features);
-    mcr_free(gram->ctx, g);
+    mcr_free_all(gram->ctx, g->share, g->features, g);
 }
 
 mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
@@ -254,8 +251,7 @@ static mcr_status project(mcr_gram *gram, mcr_rows x, const double *a, int64_t c
     for (int64_t k = 0; k < width(gram) && !s; k++)
         for (int64_t c = 0; c < cols; c++)
             u[k * cols + c] -= g->features[k] * sum[c];
-    mcr_free(gram->ctx, scaled);
-    mcr_free(gram->ctx, sum);
+    mcr_free_all(gram->ctx, scaled, sum);
     return s;
 }
 
@@ -283,8 +279,7 @@ static mcr_status weighted(mcr_gram *gram, mcr_rows x, const double *h, double *
     for (int64_t k = 0; k < p && !s; k++)
         for (int64_t l = 0; l <= k; l++)
             m[k * ldm + l] -= plain ? f[k] * f[l] : u[k] * f[l] + f[k] * u[l] - sum * f[k] * f[l];
-    mcr_free(gram->ctx, w);
-    mcr_free(gram->ctx, u);
+    mcr_free_all(gram->ctx, w, u);
     return s;
 }
 
@@ -325,8 +320,7 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
         for (int64_t o = 0; o < cols; o++)
             kv[i * cols + o] = g->root[i] * (kv[i * cols + o] - g->mean[i] * sum[o] +
                                              (g->c.middle * sum[o] - along[o]));
-    mcr_free(gram->ctx, u);
-    mcr_free(gram->ctx, sum);
+    mcr_free_all(gram->ctx, u, sum);
     return s;
 }
 

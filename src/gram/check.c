@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "kernel/kernel.h"
 #include "linalg/blas.h"
 #include "linalg/lapack.h"
@@ -205,19 +206,6 @@ static mcr_status two_objects(trial *t, bool *found)
     return s ? s : keep(t, pick, 2, vector);
 }
 
-typedef struct weight {
-    double size;
-    int64_t object;
-} weight;
-
-static int by_size(const void *a, const void *b)
-{
-    const weight *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->object < y->object ? -1 : x->object > y->object;
-}
-
 /* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far
  * less time than eigenvalues. *first: the least number of them, from the first on, that show it. */
 static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
@@ -265,7 +253,7 @@ static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
-    weight *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
+    mcr_ranked *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
     int64_t *pick = mcr_alloc(t->ctx, 2 * (size_t)n, sizeof *pick);
     double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v), value = 0;
     bool negative = false;
@@ -273,10 +261,10 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
     if (s)
         goto done;
     for (int64_t i = 0; i < n; i++)
-        order[i] = (weight){fabs(eigenvector[i]), i};
-    qsort(order, (size_t)n, sizeof *order, by_size);
+        order[i] = (mcr_ranked){fabs(eigenvector[i]), i};
+    qsort(order, (size_t)n, sizeof *order, mcr_ranked_falling);
     for (int64_t i = 0; i < n; i++)
-        pick[i] = order[i].object;
+        pick[i] = order[i].number;
     s = has_negative(t, pick, n, &negative, &count);
     if (!s && negative && count <= MANY_OBJECTS) {
         s = drop_needless(t, pick, &count, pick + n);
@@ -293,9 +281,7 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
     if (!s)
         s = keep(t, pick, count, v);
 done:
-    mcr_free(t->ctx, order);
-    mcr_free(t->ctx, pick);
-    mcr_free(t->ctx, v);
+    mcr_free_all(t->ctx, order, pick, v);
     return s;
 }
 
@@ -360,8 +346,7 @@ static mcr_status evaluate(trial *t, mcr_text *reason, bool *broken)
                             (long long)t->report->objects);
     }
     *broken = found;
-    mcr_free(t->ctx, vector);
-    mcr_free(t->ctx, all);
+    mcr_free_all(t->ctx, vector, all);
     return s;
 }
 
@@ -396,10 +381,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
         r->tested = t.n;
 done:
     mcr_gram_close(gram);
-    mcr_free(ctx, t.object);
-    mcr_free(ctx, t.g);
-    mcr_free(ctx, t.work);
-    mcr_free(ctx, t.value);
+    mcr_free_all(ctx, t.object, t.g, t.work, t.value);
     return s;
 }
 
@@ -540,15 +522,7 @@ void mcr_check_free(mcr *ctx, mcr_check_report *r)
 {
     if (!r)
         return;
-    for (int64_t i = 0; i < r->rules; i++)
-        mcr_free(ctx, r->rule[i]);
-    for (int64_t i = 0; i < r->objects; i++)
-        mcr_free(ctx, r->shown[i]);
-    mcr_free(ctx, r->rule);
-    mcr_free(ctx, r->reason);
-    mcr_free(ctx, r->object);
-    mcr_free(ctx, r->gram);
-    mcr_free(ctx, r->t);
-    mcr_free(ctx, r->shown);
-    mcr_free(ctx, r);
+    mcr_free_each(ctx, r->rule, r->rules);
+    mcr_free_each(ctx, r->shown, r->objects);
+    mcr_free_all(ctx, r->reason, r->object, r->gram, r->t, r);
 }

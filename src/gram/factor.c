@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <float.h>
-#include <string.h>
 
 #include "gram/factor_impl.h"
 #include "gram/stored.h"
@@ -42,8 +41,7 @@ static void close_factor(mcr_gram *gram)
     if (g->owns_kept)
         mcr_free(gram->ctx, (float *)g->kept);
     mcr_budget_give(gram->ctx, g->taken);
-    mcr_free(gram->ctx, g->row);
-    mcr_free(gram->ctx, g);
+    mcr_free_all(gram->ctx, g->row, g);
 }
 
 void mcr_gram_factor_phase(mcr_gram *gram, const char *phase)
@@ -89,9 +87,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
                     ((float *)k)[(i + t) * ld + j] = (float)y[j * some.count + t];
             }
     }
-    mcr_free(gram->ctx, row);
-    mcr_free(gram->ctx, col);
-    mcr_free(gram->ctx, y);
+    mcr_free_all(gram->ctx, row, col, y);
     return s;
 }
 

@@ -25,16 +25,6 @@ enum {
     TILE = 192               /* columns */
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t items(int64_t n, int64_t size)
-{
-    return (n + size - 1) / size;
-}
-
 /* Some rows of a factor. */
 typedef struct slice {
     const mcr_factor_gram *g;
@@ -97,12 +87,11 @@ typedef struct copy_job {
 } copy_job;
 
 /* Rows as doubles, from a matrix, kept floats or sparse entries. */
-static mcr_status copy_rows(void *arg, int64_t item, int worker)
+static mcr_status copy_rows(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const copy_job *j = arg;
     const slice *d = j->d;
-    for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++) {
+    for (int64_t t = first; t < end; t++) {
         int64_t r = source(d, j->first + t);
         double *to = j->to + t * d->p;
         if (d->g->of.dense) {
@@ -134,13 +123,8 @@ static bool is_kept(const slice *d, int64_t first, int64_t count)
 
 static bool is_stopped(const slice *d, int64_t first)
 {
-    mcr_progress now = {.size = sizeof now,
-                        .phase = d->g->phase,
-                        .fraction = (double)first / (double)d->n,
-                        .seconds = NAN,
-                        .objective = NAN,
-                        .violation = NAN};
-    return d->g->phase && d->g->of.block && mcr_report(d->ctx, &now);
+    return d->g->of.block &&
+           mcr_report_part(d->ctx, d->g->phase, (double)first / (double)d->n, NAN);
 }
 
 /* Rows that are made, by their numbers in the source. */
@@ -166,7 +150,7 @@ static mcr_status get_block(const slice *d, int64_t first, int64_t count, double
     copy_job j = {.d = d, .first = first, .count = count, .to = to};
     if (d->g->of.block && !is_kept(d, first, count))
         return make_block(d, first, count, to);
-    return mcr_parallel(d->ctx, items(count, ROWS), copy_rows, &j);
+    return mcr_parallel_chunks(d->ctx, count, ROWS, copy_rows, &j);
 }
 
 mcr_status mcr_gram_factor_rows(mcr_gram *gram, mcr_rows x, double *to)
@@ -175,12 +159,11 @@ mcr_status mcr_gram_factor_rows(mcr_gram *gram, mcr_rows x, double *to)
     return get_block(&d, 0, x.count, to);
 }
 
-static mcr_status keep_rows(void *arg, int64_t item, int worker)
+static mcr_status keep_rows(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const copy_job *j = arg;
-    int64_t p = j->d->p, end = least((item + 1) * ROWS, j->count);
-    for (int64_t t = item * ROWS; t < end; t++)
+    int64_t p = j->d->p;
+    for (int64_t t = first; t < end; t++)
         for (int64_t k = 0; k < p; k++)
             j->keep[(j->first + t) * p + k] = (float)j->from[t * p + k];
     return MCR_OK;
@@ -191,7 +174,7 @@ mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
     mcr_factor_gram *g = mcr_gram_as_factor(gram);
     slice d = slice_of(gram, mcr_gram_all(gram));
     size_t each = (size_t)d.p * sizeof(float);
-    int64_t count = least(d.n, (int64_t)(most / (each ? each : 1))), rows = block_rows(&d);
+    int64_t count = mcr_least(d.n, (int64_t)(most / (each ? each : 1))), rows = block_rows(&d);
     count = count < d.n ? count / rows * rows : count; /* whole blocks */
     if (!g->of.block || g->kept || d.row || count == 0)
         return MCR_OK;
@@ -202,10 +185,10 @@ mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
     double *block = mcr_alloc(d.ctx, (size_t)(rows * d.p), sizeof *block);
     s = keep && block ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < count && !s; i += rows) {
-        copy_job j = {&d, i, least(rows, count - i), NULL, block, keep};
+        copy_job j = {&d, i, mcr_least(rows, count - i), NULL, block, keep};
         s = get_block(&d, i, j.count, block);
         if (!s)
-            s = mcr_parallel(d.ctx, items(j.count, ROWS), keep_rows, &j);
+            s = mcr_parallel_chunks(d.ctx, j.count, ROWS, keep_rows, &j);
     }
     mcr_free(d.ctx, block);
     if (s) {
@@ -249,10 +232,10 @@ static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j)
     const double *dense = d->x.index || d->row ? NULL : d->g->of.dense;
     int64_t rows = block_rows(d);
     j->ld = dense ? d->g->of.ld : d->p;
-    j->buffer = mcr_alloc(d->ctx, (size_t)(least(rows, d->n) * d->p), sizeof *j->buffer);
+    j->buffer = mcr_alloc(d->ctx, (size_t)(mcr_least(rows, d->n) * d->p), sizeof *j->buffer);
     mcr_status s = j->buffer ? MCR_OK : MCR_NO_MEMORY;
     for (j->first = 0; j->first < d->n && !s; j->first += rows) {
-        j->count = least(rows, d->n - j->first);
+        j->count = mcr_least(rows, d->n - j->first);
         j->block = dense ? dense + (d->x.first + j->first) * j->ld : j->buffer;
         s = work(j);
     }
@@ -295,7 +278,7 @@ static mcr_status multiply_sparse(void *arg, int64_t item, int worker)
     (void)worker;
     const product_job *j = arg;
     const slice *d = j->d;
-    for (int64_t i = item * SPARSE_ROWS; i < least((item + 1) * SPARSE_ROWS, d->n); i++) {
+    for (int64_t i = item * SPARSE_ROWS; i < mcr_least((item + 1) * SPARSE_ROWS, d->n); i++) {
         int64_t r = source(d, i), first = d->start[r], end = d->start[r + 1];
         double *y = j->y + i * j->cols;
         if (j->cols == 1) {
@@ -322,7 +305,7 @@ static mcr_status multiply_dense(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
-    int64_t t = item * ROWS, count = least(ROWS, j->count - t);
+    int64_t t = item * ROWS, count = mcr_least(ROWS, j->count - t);
     return mcr_blas_gemm(j->d->ctx, MCR_AS_IS, MCR_AS_IS, count, j->cols, j->d->p, 1,
                          j->block + t * j->ld, j->ld, j->v, j->cols, 0,
                          j->y + (j->first + t) * j->cols, j->cols);
@@ -341,12 +324,11 @@ static double float_dot(const float *x, const double *v, int64_t count)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-static mcr_status multiply_kept(void *arg, int64_t item, int worker)
+static mcr_status multiply_kept(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *j = arg;
     int64_t p = j->d->p;
-    for (int64_t t = item * ROWS; t < least((item + 1) * ROWS, j->count); t++)
+    for (int64_t t = first; t < end; t++)
         j->y[j->first + t] = float_dot(j->d->g->kept + source(j->d, j->first + t) * p, j->v, p);
     return MCR_OK;
 }
@@ -355,9 +337,9 @@ static mcr_status multiply_block(product_job *j)
 {
     mcr *ctx = j->d->ctx;
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
-        return mcr_parallel(ctx, items(j->count, ROWS), multiply_kept, j);
+        return mcr_parallel_chunks(ctx, j->count, ROWS, multiply_kept, j);
     mcr_status s = fill_block(j);
-    return s ? s : run_items(ctx, items(j->count, ROWS), multiply_dense, j);
+    return s ? s : run_items(ctx, mcr_parts(j->count, ROWS), multiply_dense, j);
 }
 
 mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
@@ -367,7 +349,7 @@ mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_
     if (d.g->of.round)
         return mcr_factor_expand_round(d.g, x, v, cols, y);
     if (d.start)
-        return mcr_parallel(d.ctx, items(d.n, SPARSE_ROWS), multiply_sparse, &j);
+        return mcr_parallel(d.ctx, mcr_parts(d.n, SPARSE_ROWS), multiply_sparse, &j);
     return over_blocks(&j, multiply_block);
 }
 
@@ -376,8 +358,8 @@ mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_
 /* Parts, of `rows` or more, of a sum over rows that has `size` numbers. */
 static int64_t count_parts(const slice *d, int64_t size, int64_t rows)
 {
-    int64_t parts = least(PARTS, items(d->n, rows));
-    parts = least(parts, size > 0 ? PART_NUMBERS / size : PARTS);
+    int64_t parts = mcr_least(PARTS, mcr_parts(d->n, rows));
+    parts = mcr_least(parts, size > 0 ? PART_NUMBERS / size : PARTS);
     return parts > 1 ? parts : 1;
 }
 
@@ -387,7 +369,7 @@ static mcr_status project_part(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     const slice *d = j->d;
     double *u = j->part + item * d->p * j->cols;
-    int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
+    int64_t rows = mcr_parts(d->n, j->parts), end = mcr_least((item + 1) * rows, d->n);
     memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
     for (int64_t i = item * rows; i < end; i++) {
         int64_t r = source(d, i);
@@ -409,7 +391,7 @@ static mcr_status project_dense(void *arg, int64_t item, int worker)
     (void)worker;
     const product_job *j = arg;
     int64_t k = item * j->stripe;
-    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, least(j->stripe, j->d->p - k),
+    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, mcr_least(j->stripe, j->d->p - k),
                          j->cols, j->count, 1, j->block + k, j->ld, j->v + j->first * j->cols,
                          j->cols, 1, j->y + k * j->cols, j->cols);
 }
@@ -417,7 +399,7 @@ static mcr_status project_dense(void *arg, int64_t item, int worker)
 static mcr_status project_block(product_job *j)
 {
     mcr_status s = fill_block(j);
-    return s ? s : run_items(j->d->ctx, items(j->d->p, j->stripe), project_dense, j);
+    return s ? s : run_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
 }
 
 /* y += the parts of a sum over sparse rows. */
@@ -454,7 +436,7 @@ static mcr_status gather_part(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     const slice *d = j->d;
     double *u = j->part + item * d->p * j->cols;
-    int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
+    int64_t rows = mcr_parts(d->n, j->parts), end = mcr_least((item + 1) * rows, d->n);
     memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
     for (int64_t i = item * rows; i < end; i++) {
         int64_t r = source(d, i);
@@ -499,7 +481,7 @@ static mcr_status weigh_part(void *arg, int64_t item, int worker)
     const product_job *j = arg;
     const slice *d = j->d;
     double *m = j->part + item * d->p * d->p;
-    int64_t rows = items(d->n, j->parts), end = least((item + 1) * rows, d->n);
+    int64_t rows = mcr_parts(d->n, j->parts), end = mcr_least((item + 1) * rows, d->n);
     memset(m, 0, sizeof *m * (size_t)(d->p * d->p));
     for (int64_t i = item * rows; i < end; i++) {
         int64_t r = source(d, i), first = d->start[r];
@@ -537,8 +519,8 @@ static mcr_status weigh_tile(void *arg, int64_t item, int worker)
         a++;
     int64_t b = (item - a * (a + 1) / 2) * TILE;
     a *= TILE;
-    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, least(TILE, p - a),
-                         least(TILE, p - b), j->count, 1, j->buffer + a, p, j->buffer + b, p, 1,
+    return mcr_blas_gemm(j->d->ctx, MCR_TRANSPOSED, MCR_AS_IS, mcr_least(TILE, p - a),
+                         mcr_least(TILE, p - b), j->count, 1, j->buffer + a, p, j->buffer + b, p, 1,
                          j->y + a * j->cols + b, j->cols);
 }
 
@@ -560,7 +542,7 @@ static void scale_rows(product_job *j)
 
 static mcr_status weigh_block(product_job *j)
 {
-    int64_t side = items(j->d->p, TILE);
+    int64_t side = mcr_parts(j->d->p, TILE);
     mcr_status s = fill_block(j);
     if (!s)
         scale_rows(j);

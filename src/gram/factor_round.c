@@ -99,8 +99,7 @@ static mcr_status run_products(mcr_gram *gram, mcr_round *r)
     r->sum = !s && r->work ? r->work(r->self, 0, r->x.count, y, a) : 0;
     if (!s && r->u)
         s = gram->type->project(gram, r->x, a, r->outputs, r->u);
-    mcr_free(ctx, a == y ? NULL : a);
-    mcr_free(ctx, y);
+    mcr_free_all(ctx, a == y ? NULL : a, y);
     return s;
 }
 

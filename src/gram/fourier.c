@@ -151,11 +151,10 @@ static void one_row(const rows_job *j, int64_t t)
     j->math->affine(angle, 1 / sqrt((double)m->columns), 0, m->count);
 }
 
-static mcr_status rows_chunk(void *arg, int64_t item, int worker)
+static mcr_status rows_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const rows_job *j = arg;
-    for (int64_t t = item * CHUNK; t < (item + 1) * CHUNK && t < j->rows.count; t++)
+    for (int64_t t = first; t < end; t++)
         one_row(j, t);
     return MCR_OK;
 }
@@ -177,5 +176,5 @@ mcr_status mcr_map_fourier_rows(const mcr_map *m, const mcr_data *data, mcr_rows
         s = mcr_fail(m->ctx, MCR_BAD_DATA, "these objects have %lld features, and the map %lld",
                      (long long)j.field.store->cols, (long long)m->dims);
     j.math = mcr_tiles_best()->f64->math;
-    return s ? s : mcr_parallel(m->ctx, (rows.count + CHUNK - 1) / CHUNK, rows_chunk, &j);
+    return s ? s : mcr_parallel_chunks(m->ctx, rows.count, CHUNK, rows_chunk, &j);
 }

@@ -186,9 +186,7 @@ void mcr_geometry_free(mcr *ctx, mcr_geometry *geo)
 {
     if (!geo)
         return;
-    mcr_free(ctx, geo->length);
-    mcr_free(ctx, geo->to_mean);
-    mcr_free(ctx, geo);
+    mcr_free_all(ctx, geo->length, geo->to_mean, geo);
 }
 
 /* ---- distances --------------------------------------------------------------------------------*/
@@ -205,8 +203,7 @@ mcr_status mcr_gram_distances(mcr_gram *g, mcr_rows x, mcr_rows z, double *d, in
         for (int64_t j = 0; j < z.count; j++)
             d[i * ld + j] = root(dx[mcr_rows_at(x, i)] + dz[mcr_rows_at(z, j)] - 2 * d[i * ld + j]);
 done:
-    mcr_free(g->ctx, dx);
-    mcr_free(g->ctx, dz);
+    mcr_free_all(g->ctx, dx, dz);
     return s;
 }
 

@@ -25,15 +25,14 @@ typedef struct greedy {
     double *row, *left; /* n: K of the pivot; the diagonal of what is left */
 } greedy;
 
-static mcr_status reduce_band(void *arg, int64_t item, int worker)
+static mcr_status reduce_band(void *arg, int64_t first, int64_t limit)
 {
-    (void)worker;
     const greedy *g = arg;
-    int64_t n = g->n, from = item * BAND, count = n - from < BAND ? n - from : BAND;
-    double *to = g->l + g->column * n + from, *left = g->left + from;
-    memcpy(to, g->row + from, sizeof *to * (size_t)count);
+    int64_t n = g->n, count = limit - first;
+    double *to = g->l + g->column * n + first, *left = g->left + first;
+    memcpy(to, g->row + first, sizeof *to * (size_t)count);
     for (int64_t c = 0; c < g->column; c++) {
-        const double *l = g->l + c * n + from;
+        const double *l = g->l + c * n + first;
         double p = g->l[c * n + g->pivot];
         for (int64_t i = 0; i < count; i++)
             to[i] -= p * l[i];
@@ -69,7 +68,7 @@ static mcr_status choose(greedy *g, int64_t *count, int64_t *object)
         s = mcr_gram_block(g->gram, (mcr_rows){NULL, g->pivot, 1}, (mcr_rows){NULL, 0, g->n},
                            g->row, g->n);
         if (!s)
-            s = mcr_parallel(g->ctx, (g->n + BAND - 1) / BAND, reduce_band, g);
+            s = mcr_parallel_chunks(g->ctx, g->n, BAND, reduce_band, g);
         g->left[g->pivot] = 0; /* and not what rounding leaves of it */
         object[g->column] = g->pivot;
     }
@@ -88,9 +87,7 @@ mcr_status mcr_landmarks_greedy(mcr_gram *gram, int64_t *count, int64_t *object)
     g.row = mcr_alloc(g.ctx, (size_t)g.n, sizeof *g.row);
     g.left = mcr_alloc(g.ctx, (size_t)g.n, sizeof *g.left);
     s = g.l && g.row && g.left ? choose(&g, count, object) : MCR_NO_MEMORY;
-    mcr_free(g.ctx, g.l);
-    mcr_free(g.ctx, g.row);
-    mcr_free(g.ctx, g.left);
+    mcr_free_all(g.ctx, g.l, g.row, g.left);
     mcr_budget_give(g.ctx, bytes);
     return s;
 }

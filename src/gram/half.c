@@ -30,11 +30,6 @@ bool mcr_gram_is_half(const mcr_gram *gram)
     return gram->type == &half_type;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- space ------------------------------------------------------------------------------------*/
 
 static mcr_status take_buffers(half *h, const char *what)
@@ -58,10 +53,7 @@ static mcr_status take_buffers(half *h, const char *what)
 static void close_half(mcr_gram *gram)
 {
     half *h = (half *)gram;
-    mcr_free(gram->ctx, h->tile);
-    mcr_free(gram->ctx, h->diagonal);
-    mcr_free(gram->ctx, h->x);
-    mcr_free(gram->ctx, h->y);
+    mcr_free_all(gram->ctx, h->tile, h->diagonal, h->x, h->y);
     mcr_budget_give(gram->ctx, h->taken);
     mcr_free(gram->ctx, h);
 }
@@ -73,8 +65,8 @@ static mcr_status fill_tiles(const half *h, mcr_gram *of)
     mcr_status s = MCR_OK;
     for (int64_t r = 0; r < h->side; r++)
         for (int64_t c = r; c < h->side && !s; c++) {
-            mcr_rows rows = {NULL, r * SIDE, least(n - r * SIDE, SIDE)};
-            mcr_rows cols = {NULL, c * SIDE, least(n - c * SIDE, SIDE)};
+            mcr_rows rows = {NULL, r * SIDE, mcr_least(n - r * SIDE, SIDE)};
+            mcr_rows cols = {NULL, c * SIDE, mcr_least(n - c * SIDE, SIDE)};
             double *tile = h->tile + mcr_half_tile(n, r, c);
             memset(tile, 0, sizeof *tile * MCR_HALF_TILE);
             s = mcr_gram_block(of, rows, cols, tile, LD);
@@ -92,7 +84,7 @@ mcr_status mcr_gram_keep_half(mcr_gram **out, mcr_gram *of, const char *what)
     h->base = (mcr_gram){
         .type = &half_type, .ctx = of->ctx, .rows = n, .cols = n, .symmetric = true};
     h->side = side;
-    h->lanes = lanes < 1 ? 1 : least(lanes, MOST_LANES);
+    h->lanes = lanes < 1 ? 1 : mcr_least(lanes, MOST_LANES);
     h->definite = mcr_gram_is_definite(of);
     mcr_status s = take_buffers(h, what);
     if (!s)
@@ -171,7 +163,7 @@ static mcr_status centre_row(void *arg, int64_t r, int worker)
     int64_t n = h->base.rows;
     for (int64_t c = r; c < h->side; c++) {
         double *tile = h->tile + mcr_half_tile(n, r, c);
-        int64_t rows = least(SIDE, n - r * SIDE), cols = least(SIDE, n - c * SIDE);
+        int64_t rows = mcr_least(SIDE, n - r * SIDE), cols = mcr_least(SIDE, n - c * SIDE);
         const double *root = job->root + c * SIDE, *mean = job->mean + c * SIDE;
         for (int64_t i = 0; i < rows; i++) {
             double own = job->mean[r * SIDE + i], scale = job->root[r * SIDE + i];

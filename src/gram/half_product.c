@@ -22,18 +22,11 @@ typedef struct product {
     double *kv;
 } product;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The vectors of this turn, those that are missing 0. */
-static mcr_status take_chunk(void *arg, int64_t item, int worker)
+static mcr_status take_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product *p = arg;
-    int64_t n = p->with->n, end = least((item + 1) * CHUNK, n);
-    for (int64_t i = item * CHUNK; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         double *x = p->with->x + i * MCR_THIN;
         for (int64_t o = 0; o < MCR_THIN; o++)
             x[o] = o < p->rows ? p->v[i * p->cols + p->first + o] : 0;
@@ -55,7 +48,7 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
                 continue;
             const double *tile = NULL;
             int64_t i = r * SIDE, j = c * SIDE;
-            int64_t rows = least(SIDE, n - i), cols = least(SIDE, n - j);
+            int64_t rows = mcr_least(SIDE, n - i), cols = mcr_least(SIDE, n - j);
             s = w->tile(w->self, at, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, worker,
                         &tile);
             if (s)
@@ -68,17 +61,15 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
     return s;
 }
 
-static mcr_status sum_chunk(void *arg, int64_t item, int worker)
+static mcr_status sum_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product *p = arg;
     const mcr_half_product *w = p->with;
-    int64_t n = w->n, end = least((item + 1) * CHUNK, n);
-    for (int64_t i = item * CHUNK; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         double *sum = w->y + i * MCR_THIN;
         for (int64_t lane = 1; lane < w->lanes; lane++)
             for (int64_t o = 0; o < MCR_THIN; o++)
-                sum[o] += w->y[(lane * n + i) * MCR_THIN + o];
+                sum[o] += w->y[(lane * w->n + i) * MCR_THIN + o];
         for (int64_t o = 0; o < p->rows; o++)
             p->kv[i * p->cols + p->first + o] = sum[o];
     }
@@ -88,16 +79,16 @@ static mcr_status sum_chunk(void *arg, int64_t item, int worker)
 mcr_status mcr_half_multiply(mcr *ctx, const mcr_half_product *with, const double *v, int64_t cols,
                              double *kv)
 {
-    int64_t chunks = (with->n + CHUNK - 1) / CHUNK;
     mcr_status s = MCR_OK;
     for (int64_t first = 0; first < cols && !s; first += MCR_THIN) {
         product p = {
-            with, mcr_tiles_best()->f64->math, first, least(MCR_THIN, cols - first), cols, v, kv};
-        s = mcr_parallel(ctx, chunks, take_chunk, &p);
+            with, mcr_tiles_best()->f64->math, first, mcr_least(MCR_THIN, cols - first), cols, v,
+            kv};
+        s = mcr_parallel_chunks(ctx, with->n, CHUNK, take_chunk, &p);
         if (!s)
             s = mcr_parallel(ctx, with->lanes, run_lane, &p);
         if (!s)
-            s = mcr_parallel(ctx, chunks, sum_chunk, &p);
+            s = mcr_parallel_chunks(ctx, with->n, CHUNK, sum_chunk, &p);
     }
     return s;
 }

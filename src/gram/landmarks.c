@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "base/team.h"
 #include "gram/map.h"
@@ -58,15 +59,8 @@ static mcr_status draw(mcr *ctx, const char *name, int64_t n, int64_t count, int
         number[i] = number_at(&m, at);
         move(&m, at, number_at(&m, i));
     }
-    mcr_free(ctx, m.place);
-    mcr_free(ctx, m.number);
+    mcr_free_all(ctx, m.place, m.number);
     return fine ? MCR_OK : MCR_NO_MEMORY;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* A random part of the data, at most n of them. */
@@ -227,11 +221,7 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
             object[c] = p.object[object[c]];
     }
     mcr_gram_close(gram);
-    mcr_free(ctx, k);
-    mcr_free(ctx, m.mean);
-    mcr_free(ctx, m.square);
-    mcr_free(ctx, m.size);
-    mcr_free(ctx, m.of);
+    mcr_free_all(ctx, k, m.mean, m.square, m.size, m.of);
     if (took)
         mcr_budget_give(ctx, bytes);
     close_pool(&p, ctx);
@@ -243,19 +233,6 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
  * The share of an object that a random set does not explain, K(x,x) - k'(K + ridge)^-1 k, is the
  * leverage score of ridge regression up to a factor (Alaoui and Mahoney, NIPS 2015; one level of
  * Musco and Musco, NIPS 2017). */
-
-typedef struct ranked {
-    double key;
-    int64_t object;
-} ranked;
-
-static int by_key(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->object > y->object) - (x->object < y->object);
-}
 
 /* rest[t] = K(x,x) - k'(K + ridge)^-1 k for objects first + t of the pool; l: the factor. */
 static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_system *l, int64_t first,
@@ -318,7 +295,7 @@ static mcr_status choose_leverage(mcr *ctx, const mcr_kernel *kernel, const mcr_
     pool p = {0};
     mcr_status s = open_pool(&p, ctx, data, 8 * count > 4000 ? 8 * count : 4000);
     double *score = s ? NULL : mcr_alloc(ctx, (size_t)p.n, sizeof *score);
-    ranked *list = s ? NULL : mcr_alloc(ctx, (size_t)p.n, sizeof *list);
+    mcr_ranked *list = s ? NULL : mcr_alloc(ctx, (size_t)p.n, sizeof *list);
     if (!s && (!score || !list))
         s = MCR_NO_MEMORY;
     int64_t anchors = count < 1000 ? count : 1000;
@@ -327,14 +304,14 @@ static mcr_status choose_leverage(mcr *ctx, const mcr_kernel *kernel, const mcr_
     mcr_random r = mcr_random_stream(mcr_seed(ctx), "leverage", 0);
     /* Without putting back: the smallest of exponential numbers with these rates. */
     for (int64_t i = 0; i < p.n && !s; i++)
-        list[i] = (ranked){-log1p(-mcr_random_uniform(&r)) / fmax(score[i], 1e-300), p.object[i]};
+        list[i] = (mcr_ranked){-log1p(-mcr_random_uniform(&r)) / fmax(score[i], 1e-300),
+                               p.object[i]};
     if (!s) {
-        qsort(list, (size_t)p.n, sizeof *list, by_key);
+        qsort(list, (size_t)p.n, sizeof *list, mcr_ranked_rising);
         for (int64_t i = 0; i < count; i++)
-            object[i] = list[i].object;
+            object[i] = list[i].number;
     }
-    mcr_free(ctx, score);
-    mcr_free(ctx, list);
+    mcr_free_all(ctx, score, list);
     close_pool(&p, ctx);
     return s;
 }
@@ -383,6 +360,6 @@ mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_da
                    : how == MCR_LANDMARKS_GREEDY ? choose_greedily(ctx, kernel, data, count, object)
                                                  : draw_uniformly(ctx, data, *count, object);
     if (!s)
-        qsort(object, (size_t)*count, sizeof *object, by_number);
+        qsort(object, (size_t)*count, sizeof *object, mcr_int64_rising);
     return s;
 }

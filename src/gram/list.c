@@ -25,8 +25,7 @@ static void close_list(mcr_gram *gram)
     list *g = (list *)gram;
     if (g->row[1] != g->row[0])
         mcr_free(gram->ctx, g->row[1]);
-    mcr_free(gram->ctx, g->row[0]);
-    mcr_free(gram->ctx, g->held);
+    mcr_free_all(gram->ctx, g->row[0], g->held);
     if (g->owns)
         mcr_gram_close(g->base.of);
     mcr_free(gram->ctx, g);
@@ -120,8 +119,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
         s = translate(&cols, &made[1], g, 1, z);
     if (!s)
         s = mcr_gram_block_any(g->base.of, rows, cols, k, ld, precise);
-    mcr_free(gram->ctx, made[0]);
-    mcr_free(gram->ctx, made[1]);
+    mcr_free_all(gram->ctx, made[0], made[1]);
     return s;
 }
 
@@ -163,8 +161,7 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
         s = translate(&cols, &made[1], g, 1, *z);
     if (!s)
         s = mcr_gram_list(out, g->base.of, &rows, z ? &cols : NULL);
-    mcr_free(gram->ctx, made[0]);
-    mcr_free(gram->ctx, made[1]);
+    mcr_free_all(gram->ctx, made[0], made[1]);
     return s;
 }
 

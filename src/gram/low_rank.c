@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/threads.h"
 #include "gram/factor_impl.h"
 #include "gram/stored.h"
@@ -27,15 +28,13 @@ typedef struct column_job {
     int64_t *order; /* pivots, one after the other; NULL: not wanted */
 } column_job;
 
-static mcr_status column_band(void *arg, int64_t item, int worker)
+static mcr_status column_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const column_job *j = arg;
-    int64_t end = (item + 1) * BAND < j->n ? (item + 1) * BAND : j->n;
     const double *p = j->l + j->pivot * j->most, *row = j->row;
     if (mcr_deadline_over(j->ctx)) /* the first column touches all of the memory */
         return mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
-    for (int64_t i = item * BAND; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         double *l = j->l + i * j->most, sum = row[i];
         for (int64_t c = 0; c < j->column; c++)
             sum -= l[c] * p[c];
@@ -85,7 +84,7 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
             j->order[j->column] = j->pivot;
         s = mcr_deadline_over(j->ctx) ? mcr_fail(j->ctx, MCR_STOPPED, "interrupted") : take_row(j);
         if (!s)
-            s = mcr_parallel(j->ctx, (j->n + BAND - 1) / BAND, column_band, j);
+            s = mcr_parallel_chunks(j->ctx, j->n, BAND, column_band, j);
     }
     return s;
 }
@@ -125,12 +124,6 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t
     return MCR_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,
                            int64_t *order, int64_t *count)
 {
@@ -146,10 +139,9 @@ mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, dou
     s = j.left && j.l ? reduce(&j, share, &enough) : MCR_NO_MEMORY;
     if (!s) {
         *count = j.column;
-        qsort(order, (size_t)j.column, sizeof *order, by_number);
+        qsort(order, (size_t)j.column, sizeof *order, mcr_int64_rising);
     }
-    mcr_free(ctx, j.left);
-    mcr_free(ctx, j.l);
+    mcr_free_all(ctx, j.left, j.l);
     mcr_budget_give(ctx, bytes);
     return s;
 }

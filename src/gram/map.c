@@ -321,9 +321,7 @@ void mcr_map_close(mcr_map *m)
 {
     if (!m)
         return;
-    mcr_free(m->ctx, m->object);
-    mcr_free(m->ctx, m->turn);
-    mcr_free(m->ctx, m->omega);
+    mcr_free_all(m->ctx, m->object, m->turn, m->omega);
     mcr_budget_give(m->ctx, m->taken);
     mcr_data_free(m->landmark);
     mcr_kernel_free(m->kernel);
@@ -395,9 +393,7 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     }
     mcr_gram_close(gram);
     mcr_data_free(part);
-    mcr_free(ctx, row);
-    mcr_free(ctx, k);
-    mcr_free(ctx, phi);
+    mcr_free_all(ctx, row, k, phi);
     return s;
 }
 

@@ -87,17 +87,8 @@ static mcr_status tell(matrix_job *job, int64_t item)
     if (!job->report || now - job->reported < 1.0 / EVERY)
         return MCR_OK;
     job->reported = now;
-    mcr_progress at = {
-        .size = sizeof at,
-        .phase = "gram",
-        .fraction = (double)(job->done + item) / all,
-        .seconds = now - job->began,
-        .objective = NAN,
-        .violation = NAN,
-    };
-    return mcr_report(job->gram->base.ctx, &at)
-               ? mcr_fail(job->gram->base.ctx, MCR_STOPPED, "interrupted")
-               : MCR_OK;
+    return mcr_part_done(job->gram->base.ctx, "gram", (double)(job->done + item) / all,
+                         now - job->began);
 }
 
 static mcr_status matrix_tile(void *arg, int64_t item, int worker)

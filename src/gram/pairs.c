@@ -81,12 +81,7 @@ void mcr_gram_pairs_close(mcr_gram_pairs *p)
         return;
     for (int w = 0; p->pair && w < p->workers; w++)
         mcr_free(p->ctx, p->pair[w]);
-    mcr_free(p->ctx, p->own ? p->own[0] : NULL);
-    mcr_free(p->ctx, p->own);
-    mcr_free(p->ctx, p->rows);
-    mcr_free(p->ctx, p->pair);
-    mcr_free(p->ctx, p->kept);
-    mcr_free(p->ctx, p);
+    mcr_free_all(p->ctx, p->own ? p->own[0] : NULL, p->own, p->rows, p->pair, p->kept, p);
 }
 
 static mcr_status open_pair(mcr_gram **out, const mcr_gram_pairs *p, int64_t n, int worker,

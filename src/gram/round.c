@@ -30,11 +30,6 @@ typedef struct round_job {
     double *u, *sum; /* of each part, output by output */
 } round_job;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Values of some rows: those that are kept where they are, or computed into k. */
 static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch *scratch,
                            const void **row)
@@ -57,7 +52,7 @@ static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch 
     for (int64_t c = 0; c < j->cols && !s; c += MCR_TILE_COLS) {
         mcr_tile tile = {
             .x = x,
-            .z = {NULL, c, least(MCR_TILE_COLS, j->cols - c)},
+            .z = {NULL, c, mcr_least(MCR_TILE_COLS, j->cols - c)},
             .precise = r->precise,
             .k = (char *)k + (size_t)c * real,
             .ld = j->ld,
@@ -73,8 +68,8 @@ static mcr_status run_block(const round_job *j, int64_t part, int64_t first, voi
                             mcr_scratch *scratch)
 {
     const mcr_round *r = j->r;
-    int64_t count = least(j->rows, r->x.count - first), o, i, outputs = r->outputs;
-    mcr_rows x = mcr_rows_part(r->x, first, least(count, (part + 1) * j->part_rows - first));
+    int64_t count = mcr_least(j->rows, r->x.count - first), o, i, outputs = r->outputs;
+    mcr_rows x = mcr_rows_part(r->x, first, mcr_least(count, (part + 1) * j->part_rows - first));
     double *y = space, *a = y + MOST_ROWS * outputs, *at = a + MOST_ROWS * outputs;
     const void *row[MOST_ROWS];
     count = x.count;
@@ -106,11 +101,10 @@ static mcr_status run_part(void *arg, int64_t part, int worker)
     void *k = mcr_alloc(ctx, (size_t)(j->rows * j->ld), (size_t)j->kit->bytes);
     mcr_scratch *scratch = j->bound ? j->bound->scratch[worker] : NULL;
     mcr_status s = space && k ? MCR_OK : MCR_NO_MEMORY;
-    int64_t end = least((part + 1) * j->part_rows, j->r->x.count);
+    int64_t end = mcr_least((part + 1) * j->part_rows, j->r->x.count);
     for (int64_t i = part * j->part_rows; i < end && !s; i += j->rows)
         s = run_block(j, part, i, k, space, scratch);
-    mcr_free(ctx, space);
-    mcr_free(ctx, k);
+    mcr_free_all(ctx, space, k);
     return s;
 }
 
@@ -119,9 +113,9 @@ static void set_sizes(round_job *j)
 {
     int64_t n = j->r->x.count, size = j->cols * j->r->outputs;
     int64_t rows = BLOCK_BYTES / (j->ld * j->kit->bytes) / FEW_ROWS * FEW_ROWS;
-    j->rows = rows < FEW_ROWS ? FEW_ROWS : least(rows, MOST_ROWS);
-    j->parts = least(MOST_PARTS, (n + PART_ROWS - 1) / PART_ROWS);
-    j->parts = least(j->parts, size > 0 ? PART_NUMBERS / size : MOST_PARTS);
+    j->rows = rows < FEW_ROWS ? FEW_ROWS : mcr_least(rows, MOST_ROWS);
+    j->parts = mcr_least(MOST_PARTS, (n + PART_ROWS - 1) / PART_ROWS);
+    j->parts = mcr_least(j->parts, size > 0 ? PART_NUMBERS / size : MOST_PARTS);
     j->parts = j->parts > 1 ? j->parts : 1;
     int64_t each = (n + j->parts - 1) / j->parts;
     j->part_rows = (each + j->rows - 1) / j->rows * j->rows;
@@ -172,9 +166,7 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
         s = mcr_parallel(g->ctx, j.parts, run_part, &j);
     if (!s)
         add_parts(&j, r);
-    mcr_free(g->ctx, ct);
-    mcr_free(g->ctx, j.u);
-    mcr_free(g->ctx, j.sum);
+    mcr_free_all(g->ctx, ct, j.u, j.sum);
     return s;
 }
 

@@ -100,8 +100,7 @@ static mcr_status run(slope_job *job, mcr_gram *g, mcr_work *work, int64_t width
     for (int64_t t = 0; t < items && !s; t++)
         for (int64_t j = 0; j < job->scales; j++)
             slope[j] += job->sum[t * job->scales + j];
-    mcr_free(g->ctx, job->d);
-    mcr_free(g->ctx, job->sum);
+    mcr_free_all(g->ctx, job->d, job->sum);
     return s;
 }
 

@@ -51,8 +51,7 @@ mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *m)
 
 void mcr_gram_buffer_free(mcr *ctx, mcr_gram_buffer *b)
 {
-    mcr_free(ctx, b->k);
-    mcr_free(ctx, b->diagonal);
+    mcr_free_all(ctx, b->k, b->diagonal);
     *b = (mcr_gram_buffer){0};
 }
 
@@ -189,13 +188,11 @@ typedef struct block_job {
 
 enum { CHUNK = 64 }; /* rows that one item reads */
 
-static mcr_status block_chunk(void *arg, int64_t item, int worker)
+static mcr_status block_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const block_job *job = arg;
     size_t real = job->precise ? sizeof(double) : sizeof(float);
-    int64_t end = (item + 1) * CHUNK < job->x.count ? (item + 1) * CHUNK : job->x.count;
-    for (int64_t i = item * CHUNK; i < end; i++)
+    for (int64_t i = first; i < end; i++)
         read_row(job->m, mcr_rows_at(job->x, i), job->z, job->k + (size_t)(i * job->ld) * real,
                  job->precise);
     return MCR_OK;
@@ -208,7 +205,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     if (exact)
         return mcr_gram_block_any(exact, x, z, k, ld, precise);
     block_job job = {&g->m, x, z, k, ld, precise};
-    return mcr_parallel(gram->ctx, (x.count + CHUNK - 1) / CHUNK, block_chunk, &job);
+    return mcr_parallel_chunks(gram->ctx, x.count, CHUNK, block_chunk, &job);
 }
 
 static mcr_status diagonal(mcr_gram *gram, int side, double *k)

@@ -39,11 +39,6 @@ typedef struct sums_job {
     double *f; /* n a lane */
 } sums_job;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static mcr_status compute(const sums_job *job, int64_t i, int64_t rows, int64_t j, int64_t cols,
                           void *k, mcr_scratch *scratch)
 {
@@ -72,7 +67,7 @@ static mcr_status compute(const sums_job *job, int64_t i, int64_t rows, int64_t 
 static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t j, void *k,
                            double *f, mcr_scratch *scratch)
 {
-    int64_t cols = least(job->side, job->n - j);
+    int64_t cols = mcr_least(job->side, job->n - j);
     size_t ld = (size_t)job->side * (size_t)job->kit->bytes;
     const void *row[FEW];
     double own[SIDE] = {0};
@@ -97,11 +92,11 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
     size_t mark = mcr_scratch_mark(scratch);
     void *k = mcr_scratch_take(scratch, (size_t)job->kit->bytes * SIDE * SIDE);
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
-    int64_t at = 0, end = least(job->strip + STRIP, job->tiles);
+    int64_t at = 0, end = mcr_least(job->strip + STRIP, job->tiles);
     for (int64_t r = job->strip; r < end && !s; r++)
         for (int64_t c = r; c < job->tiles && !s; c++, at++)
             if (at % job->lanes == lane)
-                s = add_tile(job, r * SIDE, least(SIDE, job->n - r * SIDE), c * SIDE, k,
+                s = add_tile(job, r * SIDE, mcr_least(SIDE, job->n - r * SIDE), c * SIDE, k,
                              job->f + lane * job->n, scratch);
     mcr_scratch_release(scratch, mark);
     return s;
@@ -116,7 +111,7 @@ static mcr_status run_few(void *arg, int64_t lane, int worker)
     void *k = mcr_scratch_take(scratch, (size_t)(job->kit->bytes * job->side * job->n));
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = lane; c < job->tiles && !s; c += job->lanes)
-        s = add_tile(job, 0, least((c + 1) * job->side, job->n), c * job->side, k,
+        s = add_tile(job, 0, mcr_least((c + 1) * job->side, job->n), c * job->side, k,
                      job->f + lane * job->n, scratch);
     mcr_scratch_release(scratch, mark);
     return s;
@@ -175,7 +170,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
                     .n = n,
                     .tiles = tiles,
                     .side = side,
-                    .lanes = least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
+                    .lanes = mcr_least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
                     .precise = precise,
                     .v = v};
     mcr_status s = few ? MCR_OK : mcr_gram_prepare(gram, precise);

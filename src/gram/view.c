@@ -164,8 +164,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
         mcr_rows columns = columns_of(v, r, z.first, z.count, &at);
         s = mcr_gram_block_any(v->base.of, rows, columns, (float *)k + at, ld, false);
     }
-    mcr_free(gram->ctx, row);
-    mcr_free(gram->ctx, column);
+    mcr_free_all(gram->ctx, row, column);
     return s;
 }
 
@@ -202,8 +201,7 @@ static mcr_status pass_listed(view *v, const mcr_gram_pass *pass)
     part.z = (mcr_rows){column, 0, pass->z.count};
     if (!s)
         s = mcr_gram_rows_pass(v->base.of, &part);
-    mcr_free(v->base.ctx, row);
-    mcr_free(v->base.ctx, column);
+    mcr_free_all(v->base.ctx, row, column);
     return s;
 }
 

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "kernel/explicit.h"
 #include "kernel/scratch.h"
@@ -158,9 +157,7 @@ void mcr_binding_close(mcr_binding *binding)
     mcr *ctx = binding->ctx;
     mcr_vectors_free(binding->vectors);
     unbind_node(binding->root);
-    for (int64_t i = 0; i < binding->blocks; i++)
-        mcr_free(ctx, binding->block[i]);
-    mcr_free(ctx, binding->block);
+    mcr_free_each(ctx, binding->block, binding->blocks);
     mcr_budget_give(ctx, binding->budget);
     mcr_free(ctx, binding);
 }
@@ -198,7 +195,6 @@ static mcr_status block_by_pairs(const mcr_bound *bound, const mcr_tile *tile)
     return MCR_OK;
 }
 
-/* One tile of the node, at most MCR_TILE_ROWS x MCR_TILE_COLS. */
 mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile)
 {
     assert(tile->x.count <= MCR_TILE_ROWS && tile->z.count <= MCR_TILE_COLS);
@@ -207,19 +203,14 @@ mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile)
     return type->block != NULL ? type->block(bound, tile) : block_by_pairs(bound, tile);
 }
 
-static int64_t at_most(int64_t count, int64_t most)
-{
-    return count < most ? count : most;
-}
-
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
 {
     mcr_status status = MCR_OK;
     for (int64_t i = 0; i < tile->x.count; i += MCR_TILE_ROWS) {
-        int64_t rows = at_most(tile->x.count - i, MCR_TILE_ROWS);
+        int64_t rows = mcr_least(tile->x.count - i, MCR_TILE_ROWS);
         for (int64_t j = 0; j < tile->z.count && status == MCR_OK; j += MCR_TILE_COLS) {
             mcr_tile part = mcr_tile_part(tile, i, rows, j,
-                                          at_most(tile->z.count - j, MCR_TILE_COLS));
+                                          mcr_least(tile->z.count - j, MCR_TILE_COLS));
             mcr_scratch_forget(tile->scratch);
             status = mcr_bound_block(binding->root, &part);
         }

@@ -105,12 +105,9 @@ static void measure_shift(const mcr_vectors *v, double *m2, double *m1)
     }
 }
 
-static mcr_status extent_chunk(void *arg, int64_t item, int worker)
+static mcr_status extent_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const extent_job *job = arg;
-    int64_t n = job->v->side[job->side].field.count, first = item * CHUNK;
-    int64_t end = first + CHUNK < n ? first + CHUNK : n;
     double m2, m1;
     measure_shift(job->v, &m2, &m1);
     extent e = {0, 0, 0, true};
@@ -121,7 +118,7 @@ static mcr_status extent_chunk(void *arg, int64_t item, int worker)
         else
             extend_plain(&e, &x);
     }
-    job->of[item] = e;
+    job->of[first / CHUNK] = e;
     return MCR_OK;
 }
 
@@ -156,7 +153,9 @@ static mcr_status measure(const mcr_vectors *v, bool norms, extent *all)
     for (int side = 0; side < (v->same ? 1 : 2) && !s; side++) {
         int64_t chunks = mcr_parts(v->side[side].field.count, CHUNK);
         extent_job job = {v, side, mcr_alloc(v->ctx, (size_t)chunks, sizeof(extent))};
-        s = job.of ? mcr_parallel(v->ctx, chunks, extent_chunk, &job) : MCR_NO_MEMORY;
+        s = job.of
+                ? mcr_parallel_chunks(v->ctx, v->side[side].field.count, CHUNK, extent_chunk, &job)
+                : MCR_NO_MEMORY;
         for (int64_t c = 0; c < chunks && !s; c++) {
             const extent *e = &job.of[c];
             all->terms = e->terms > all->terms ? e->terms : all->terms;

@@ -4,7 +4,6 @@
  */
 #include "kernel/kernel.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

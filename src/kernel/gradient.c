@@ -5,7 +5,6 @@
 #include "kernel/gradient.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "kernel/scales.h"
 #include "kernel/vectors.h"

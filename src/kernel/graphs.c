@@ -198,10 +198,8 @@ void mcr_graphs_close(mcr_graphs *g)
 {
     if (!g)
         return;
-    mcr_free_all(g->ctx, g->start, g->link, g->adjacent, g->label);
-    for (int64_t l = 0; g->label_name && l < g->labels; l++)
-        mcr_free(g->ctx, g->label_name[l]);
-    mcr_free_all(g->ctx, g->label_name, g->bond, g);
+    mcr_free_each(g->ctx, g->label_name, g->labels);
+    mcr_free_all(g->ctx, g->start, g->link, g->adjacent, g->label, g->bond, g);
 }
 
 /* ---- counting graph by graph ------------------------------------------------------------------*/

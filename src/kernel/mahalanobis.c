@@ -247,13 +247,11 @@ typedef struct project_job {
 
 enum { CHUNK = 64 };
 
-static mcr_status project_chunk(void *arg, int64_t item, int worker)
+static mcr_status project_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const project_job *job = arg;
-    int64_t rank = job->to->cols, n = job->from->count;
-    int64_t end = (item + 1) * CHUNK < n ? (item + 1) * CHUNK : n;
-    for (int64_t i = item * CHUNK; i < end; i++) {
+    int64_t rank = job->to->cols;
+    for (int64_t i = first; i < end; i++) {
         mcr_vector x = mcr_field_vector(job->from, i);
         double *y = job->to->dense + i * rank;
         memset(y, 0, (size_t)rank * sizeof *y);
@@ -285,7 +283,7 @@ static mcr_status project(mcr_store **out, size_t *bytes, const mcr_bound *bound
         to->dense = mcr_alloc(ctx, values, sizeof *to->dense);
     project_job job = {from, to, l, n};
     if (to->dense)
-        s = mcr_parallel(ctx, (from->count + CHUNK - 1) / CHUNK, project_chunk, &job);
+        s = mcr_parallel_chunks(ctx, from->count, CHUNK, project_chunk, &job);
     else
         s = mcr_fail(ctx, MCR_NO_MEMORY, "mahalanobis: out of memory for the projected vectors");
     if (s) {

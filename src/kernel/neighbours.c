@@ -153,9 +153,8 @@ static mcr_status list_all(listing *l, mcr_bound *bound, mcr_binding *binding, i
         s = offer(l, bound, binding, objects, words);
     for (int w = 0; w < workers && l->worker; w++)
         mcr_free_all(ctx, l->worker[w].value, l->worker[w].met);
-    for (int64_t o = 0; o < objects && l->row; o++) {
+    for (int64_t o = 0; o < objects && l->row; o++)
         mcr_free_all(ctx, l->row[o].word, l->row[o].value);
-    }
     mcr_free_all(ctx, l->worker, l->row);
     return s;
 }

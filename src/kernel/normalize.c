@@ -33,14 +33,11 @@ typedef struct side_job {
     double *values;
 } side_job;
 
-static mcr_status side_chunk(void *arg, int64_t item, int worker)
+static mcr_status side_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const side_job *job = arg;
-    mcr_rows all = {NULL, 0, mcr_bound_count(job->bound, job->side)};
-    return mcr_bound_child_diagonal(job->bound, 0, job->side,
-                                    mcr_rows_part(all, item * CHUNK, CHUNK),
-                                    job->values + item * CHUNK);
+    return mcr_bound_child_diagonal(job->bound, 0, job->side, (mcr_rows){NULL, first, end - first},
+                                    job->values + first);
 }
 
 static mcr_status bind_side(mcr_bound *bound, normalize_state *state, int side)
@@ -50,7 +47,7 @@ static mcr_status bind_side(mcr_bound *bound, normalize_state *state, int side)
     if (d == NULL)
         return MCR_NO_MEMORY;
     side_job job = {bound, side, d};
-    mcr_status status = mcr_parallel(bound->ctx, (n + CHUNK - 1) / CHUNK, side_chunk, &job);
+    mcr_status status = mcr_parallel_chunks(bound->ctx, n, CHUNK, side_chunk, &job);
     for (int64_t i = 0; i < n && status == MCR_OK; i++) {
         if (!(d[i] >= 0) || !isfinite(d[i]))
             return mcr_fail(bound->ctx, MCR_NUMERIC,

@@ -36,7 +36,7 @@ mcr_status mcr_parser_range_fault(const mcr_parser *p, mcr_span s);
 
 mcr_span mcr_parser_name(mcr_parser *p);            /* takes a name */
 mcr_span mcr_parser_character(const mcr_parser *p); /* the one at p, whole if it is UTF-8 */
-/* Takes a quoted text with its quotes; takes what stands behind "name=". */
+/* Takes a quoted text with its quotes, \" and \\ inside; takes what stands behind "name=". */
 mcr_status mcr_parser_quoted(mcr_parser *p, mcr_span *s);
 mcr_status mcr_parser_value(mcr_parser *p, mcr_span name, mcr_span *s);
 

@@ -52,13 +52,11 @@ void mcr_periodic_circle(double to[2], double x, double period)
     to[1] = sin(2 * half);
 }
 
-static mcr_status circle_chunk(void *arg, int64_t item, int worker)
+static mcr_status circle_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const circle_job *job = arg;
     const mcr_store *from = job->from->store;
-    int64_t end = (item + 1) * CHUNK < job->from->count ? (item + 1) * CHUNK : job->from->count;
-    for (int64_t i = item * CHUNK; i < end; i++) {
+    for (int64_t i = first; i < end; i++) {
         mcr_vector x = mcr_field_vector(job->from, i);
         int64_t at = x.index ? job->to->start[i] : 2 * i * from->cols;
         double *to = x.index ? job->to->value : job->to->dense;
@@ -109,7 +107,7 @@ static mcr_status make_store(mcr_store **out, size_t *bytes, const mcr_bound *bo
     }
     circle_job job = {from, to, period};
     if (!status)
-        status = mcr_parallel(ctx, (from->count + CHUNK - 1) / CHUNK, circle_chunk, &job);
+        status = mcr_parallel_chunks(ctx, from->count, CHUNK, circle_chunk, &job);
     if (status) {
         mcr_store_free(to);
         return status;

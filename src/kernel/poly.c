@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "kernel/explicit.h"
 #include "kernel/poly.h"
 
 #include <math.h>

@@ -63,7 +63,6 @@ mcr_status mcr_parser_fault(const mcr_parser *p, mcr_span s, const char *format,
     return MCR_BAD_CALL;
 }
 
-/* The message is set by someone else, who did not know the place. */
 mcr_status mcr_parser_place(const mcr_parser *p, mcr_span s, mcr_status status)
 {
     if (status == MCR_BAD_CALL)
@@ -71,7 +70,6 @@ mcr_status mcr_parser_place(const mcr_parser *p, mcr_span s, mcr_status status)
     return status;
 }
 
-/* " (did you mean "x"?)" or "". */
 const char *mcr_parser_suggestion(char *buffer, size_t size, mcr_span word,
                                   const char *const *names)
 {
@@ -128,8 +126,6 @@ mcr_status mcr_parser_range_fault(const mcr_parser *p, mcr_span s)
 
 /* ---- what may not stand here ------------------------------------------------------------------*/
 
-/* Something other than an operator behind a complete kernel or argument. open: the "(" that is not
- * closed yet, or NULL. */
 mcr_status mcr_parser_misplaced(const mcr_parser *p, const char *open, const char *wanted)
 {
     mcr_span s = mcr_parser_character(p);
@@ -183,7 +179,6 @@ mcr_status mcr_parser_minus(mcr_parser *p)
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-/* A quoted text, with its quotes; \" and \\ inside. */
 mcr_status mcr_parser_quoted(mcr_parser *p, mcr_span *s)
 {
     const char *c = p->at + 1;
@@ -202,7 +197,6 @@ mcr_status mcr_parser_quoted(mcr_parser *p, mcr_span *s)
     return MCR_OK;
 }
 
-/* What stands behind "name=". */
 mcr_status mcr_parser_value(mcr_parser *p, mcr_span name, mcr_span *s)
 {
     skip_space(p);

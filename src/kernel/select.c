@@ -6,7 +6,6 @@
 #include "kernel/select.h"
 
 #include <fnmatch.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/number.h"

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "data/format/collect.h"
 #include "kernel/vectors.h"
 
@@ -31,12 +32,6 @@ static void map(const mcr_fused *f, const mcr_vmath *math, void *k, int64_t coun
         else
             ((float *)k)[j] = (float)divided((double)((float *)k)[j], xx, zz[j]);
     }
-}
-
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* The elements of one set, each once, rising; blanks around them do not count. */
@@ -65,7 +60,7 @@ static mcr_status add_set(mcr_store *to, mcr_words *words, int64_t *capacity, co
     if (s)
         return s;
     if (at > first)
-        qsort(to->index + first, (size_t)(at - first), sizeof *to->index, by_number);
+        qsort(to->index + first, (size_t)(at - first), sizeof *to->index, mcr_int32_rising);
     int64_t kept = first;
     for (int64_t e = first; e < at; e++)
         if (e == first || to->index[e] != to->index[e - 1])

@@ -87,24 +87,22 @@ typedef struct pack_job {
  * certificate of a model that is there. */
 #define LOOK_SECONDS 0.2
 
-static mcr_status pack_panels(void *arg, int64_t item, int worker)
+static mcr_status pack_panels(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const pack_job *job = arg;
     const mcr_tile_kit *kit = job->kit;
     int64_t n = job->v->side[1].field.count, dims = job->v->cols;
-    int64_t end = (item + 1) * PANELS_A_TASK;
     double now = mcr_now();
     if (now - job->began > LOOK_SECONDS && mcr_deadline_passed(job->v->ctx, now))
         return mcr_fail(job->v->ctx, MCR_STOPPED, "interrupted");
-    for (int64_t p = item * PANELS_A_TASK; p < end && p < job->panels; p++) {
-        int64_t first = p * kit->width, left = n - first;
-        size_t at = (size_t)first * (size_t)kit->bytes;
-        char *panel = (char *)job->to->values + at * (size_t)dims;
-        kit->pack(panel, kit->width, &job->source, job->offset + first,
+    for (int64_t p = first; p < end; p++) {
+        int64_t at = p * kit->width, left = n - at;
+        size_t bytes = (size_t)at * (size_t)kit->bytes;
+        char *panel = (char *)job->to->values + bytes * (size_t)dims;
+        kit->pack(panel, kit->width, &job->source, job->offset + at,
                   left < kit->width ? left : kit->width);
         if (job->norms)
-            kit->norms((char *)job->norms + at, panel, kit->width, dims);
+            kit->norms((char *)job->norms + bytes, panel, kit->width, dims);
     }
     return MCR_OK;
 }
@@ -136,7 +134,7 @@ static mcr_status pack_full(pack_job *job)
             return MCR_NO_MEMORY;
     }
     job->began = mcr_now();
-    return mcr_parallel(v->ctx, mcr_parts(job->panels, PANELS_A_TASK), pack_panels, job);
+    return mcr_parallel_chunks(v->ctx, job->panels, PANELS_A_TASK, pack_panels, job);
 }
 
 static mcr_status check_norms(const mcr_vectors *v, const void *norms, bool precise)

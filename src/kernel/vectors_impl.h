@@ -84,11 +84,6 @@ static inline bool mcr_tile_op_uses_dots(mcr_tile_op op)
 {
     return op == MCR_TILE_DOT || op == MCR_TILE_POLY || mcr_tile_op_uses_norms(op);
 }
-/* a / b, rounded up. */
-static inline int64_t mcr_parts(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 static inline mcr_vector mcr_vectors_object(const mcr_vectors *v, int side, int64_t i)
 {

@@ -205,13 +205,10 @@ typedef struct lift_job {
 
 enum { LIFT_CHUNK = 256 };
 
-static mcr_status lift_chunk(void *arg, int64_t item, int worker)
+static mcr_status lift_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const lift_job *job = arg;
     const mcr_vectors *v = job->v;
-    int64_t n = v->side[job->side].field.count, first = item * LIFT_CHUNK;
-    int64_t end = first + LIFT_CHUNK < n ? first + LIFT_CHUNK : n;
     for (int64_t i = first; i < end; i++) {
         mcr_vector x = mcr_vectors_object(v, job->side, i);
         double sum = 0;
@@ -239,8 +236,7 @@ static mcr_status take_lifts(mcr_vectors *v)
         if (!of->lift)
             return MCR_NO_MEMORY;
         lift_job job = {v, side};
-        mcr_status s = mcr_parallel(v->ctx, mcr_parts(of->field.count, LIFT_CHUNK), lift_chunk,
-                                    &job);
+        mcr_status s = mcr_parallel_chunks(v->ctx, of->field.count, LIFT_CHUNK, lift_chunk, &job);
         if (s)
             return s;
     }

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "kernel/graphs.h"
 #include "linalg/tiles.h"
 #include "linalg/walks.h"
@@ -90,12 +91,6 @@ static int by_kind(const void *a, const void *b)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Work space for the largest graph. */
 typedef struct workspace {
     uint64_t *order;     /* label, node */
@@ -109,7 +104,7 @@ static void make_groups(const mcr_graphs *g, int64_t i, const workspace *r, walk
     int64_t base = g->start[i];
     for (int64_t v = 0; v < w->nodes; v++)
         r->order[v] = (uint64_t)(g->label ? g->label[base + v] : 0) << 32 | (uint64_t)v;
-    qsort(r->order, (size_t)w->nodes, sizeof *r->order, by_number);
+    qsort(r->order, (size_t)w->nodes, sizeof *r->order, mcr_uint64_rising);
     for (int64_t t = 0; t < w->nodes; t++) {
         int32_t label = (int32_t)(r->order[t] >> 32);
         uint32_t v = (uint32_t)r->order[t];

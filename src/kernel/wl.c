@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "kernel/explicit.h"
 #include "kernel/graphs.h"
 #include "kernel/tuples.h"
@@ -48,17 +49,11 @@ typedef struct work {
 
 /* ---- labels -----------------------------------------------------------------------------------*/
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Most nodes have few neighbours. */
 static void sort(uint64_t *value, int64_t count)
 {
     if (count > 32) {
-        qsort(value, (size_t)count, sizeof *value, by_value);
+        qsort(value, (size_t)count, sizeof *value, mcr_uint64_rising);
         return;
     }
     for (int64_t i = 1; i < count; i++) {

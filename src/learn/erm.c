@@ -20,7 +20,6 @@
 #include "learn/goal.h"
 #include "learn/svm_problem.h"
 #include "solve/newton.h"
-#include "solve/smo.h"
 
 typedef enum loss {
     LOSS_AUTO,

@@ -44,9 +44,7 @@ void mcr_fitted_free(mcr_fitted *f)
     for (int64_t e = 0; e < f->extras; e++)
         mcr_free_all(f->ctx, f->extra[e].name, f->extra[e].value);
     mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out);
-    for (int64_t o = 0; f->sum && o < f->outputs; o++)
-        mcr_free(f->ctx, f->sum[o]);
-    mcr_free(f->ctx, f->sum);
+    mcr_free_each(f->ctx, f->sum, f->outputs);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free_all(f->ctx, f->remark, f->why, f);
@@ -207,11 +205,6 @@ mcr_status mcr_fitted_need(const double **out, const mcr_fitted *f, const char *
 
 /* ---- decisions --------------------------------------------------------------------------------*/
 
-static bool is_calibrated(const mcr_fitted *f)
-{
-    return f->curve || f->slope;
-}
-
 /* The log odds of the first class of output o. */
 static double log_odds(const mcr_fitted *f, int64_t o, double score)
 {
@@ -278,7 +271,7 @@ static void couple(const mcr_fitted *f, const double *score, double *p, double *
     }
 }
 
-static int64_t largest(const double *v, int64_t count)
+int64_t mcr_largest(const double *v, int64_t count)
 {
     int64_t best = 0;
     for (int64_t c = 1; c < count; c++)
@@ -338,7 +331,7 @@ static void softmax(const mcr_fitted *f, const double *score, double *p)
 
 bool mcr_fitted_has_probability(const mcr_fitted *f, const mcr_predictor *predictor)
 {
-    return is_calibrated(f) || f->rule == MCR_RULE_SOFTMAX ||
+    return mcr_fitted_is_calibrated(f) || f->rule == MCR_RULE_SOFTMAX ||
            (f->task == MCR_CLASSIFY && predictor && (predictor->gives & MCR_GIVES_PROBA));
 }
 
@@ -348,23 +341,23 @@ double mcr_fitted_decide(const mcr_fitted *f, const double *score, double *proba
     case MCR_RULE_VALUE: return score[0];
     case MCR_RULE_SIGN: return score[0] >= 0 ? 1 : -1;
     case MCR_RULE_BINARY:
-        if (is_calibrated(f) && proba)
+        if (mcr_fitted_is_calibrated(f) && proba)
             both_probabilities(f, score[0], proba);
         return (f->curve ? log_odds(f, 0, score[0]) : score[0]) > 0;
     case MCR_RULE_PAIRS:
-        if (!is_calibrated(f) || !proba)
+        if (!mcr_fitted_is_calibrated(f) || !proba)
             return (double)most_votes(f, score);
         couple(f, score, proba, work);
-        return (double)largest(proba, f->classes);
+        return (double)mcr_largest(proba, f->classes);
     case MCR_RULE_LARGEST:
-        if (!is_calibrated(f) || !proba)
-            return (double)largest(score, f->outputs);
+        if (!mcr_fitted_is_calibrated(f) || !proba)
+            return (double)mcr_largest(score, f->outputs);
         normalise(f, score, proba);
-        return (double)largest(proba, f->classes);
+        return (double)mcr_largest(proba, f->classes);
     case MCR_RULE_SOFTMAX:
         if (proba)
             softmax(f, score, proba);
-        return f->classes == 2 ? score[0] > 0 : (double)largest(score, f->classes);
+        return f->classes == 2 ? score[0] > 0 : (double)mcr_largest(score, f->classes);
     case MCR_RULE_OWN:
     case MCR_RULE_COORDINATES: break;
     }

@@ -14,7 +14,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

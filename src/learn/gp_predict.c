@@ -286,22 +286,14 @@ static void decide(const mcr_query *q, const double *p, int64_t i)
         q->proba[i * classes + c] = outputs > 1 ? p[c * q->count + i] / sum : c ? p[i] : 1 - p[i];
 }
 
-static double largest(const double *score, int64_t count)
-{
-    int64_t best = 0;
-    for (int64_t c = 1; c < count; c++)
-        if (score[c] > score[best])
-            best = c;
-    return (double)best;
-}
-
 static mcr_status classify(const mcr_query *q)
 {
     int64_t outputs = q->fitted->outputs;
     const posterior *own = q->state;
     /* For two classes the latent value decides; for more, where there is nothing better. */
     for (int64_t i = 0; i < q->count && q->value; i++)
-        q->value[i] = outputs == 1 ? q->score[i] > 0 : largest(q->score + i * outputs, outputs);
+        q->value[i] = outputs == 1 ? q->score[i] > 0
+                                   : (double)mcr_largest(q->score + i * outputs, outputs);
     if (!q->proba && (outputs == 1 || !q->value || mcr_data_numbers_only(own->basis)))
         return MCR_OK;
     double *p = mcr_alloc(q->ctx, (size_t)(q->count * outputs), sizeof *p);

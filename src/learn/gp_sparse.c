@@ -39,14 +39,8 @@ mcr_status mcr_sparse_pass(mcr_gp *gp, mcr_sparse_work *work, void *arg)
         mcr_gram *cross = NULL;
         mcr_sparse_block b = {.first = first,
                               .rows = gp->n - first < BLOCK ? gp->n - first : BLOCK};
-        mcr_progress now = {.size = sizeof now,
-                            .phase = mcr_gp_phase(gp),
-                            .fraction = (double)first / (double)gp->n,
-                            .seconds = NAN,
-                            .objective = NAN,
-                            .violation = NAN};
-        if (now.phase && mcr_report(gp->ctx, &now))
-            return mcr_fail(gp->ctx, MCR_STOPPED, "interrupted");
+        if ((s = mcr_part_done(gp->ctx, mcr_gp_phase(gp), (double)first / (double)gp->n, NAN)))
+            return s;
         s = mcr_data_load(&part, gp->data, (mcr_rows){NULL, first, b.rows});
         if (!s)
             s = mcr_gram_open(&cross, gp->ctx, gp->kernel, part, t->map->landmark);
@@ -118,14 +112,6 @@ static mcr_status gather(mcr_gp *gp)
 
 /* ---- the bounds -------------------------------------------------------------------------------*/
 
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* The factor of s + P, and beta = (s + P)^-1 b. */
 static mcr_status solve(mcr_gp *gp)
 {
@@ -175,7 +161,7 @@ static mcr_status value(mcr_gp *gp, double *f)
         trace += t->p[i * t->m + i];
     t->left = fmax(t->trace - trace, 0);
     t->terms = log_terms(gp);
-    t->lower = -0.5 * (t->terms + (t->square - dot(t->b, t->beta, t->m) + t->left) / gp->extra);
+    t->lower = -0.5 * (t->terms + (t->square - mcr_dot(t->b, t->beta, t->m) + t->left) / gp->extra);
     *f = -t->lower;
     return isfinite(*f) ? MCR_OK : mcr_fail(gp->ctx, MCR_NUMERIC, "gp: no finite likelihood");
 }
@@ -189,7 +175,7 @@ mcr_status mcr_sparse_upper(mcr_gp *gp)
     if (!s)
         s = mcr_system_solve(&t->e, 1, z);
     if (!s)
-        t->upper = -0.5 * (t->terms + (t->square - dot(t->b, z, t->m)) / more);
+        t->upper = -0.5 * (t->terms + (t->square - mcr_dot(t->b, z, t->m)) / more);
     return s ? s : mcr_system_factor(&t->e, gp->extra, NULL, NULL);
 }
 
@@ -240,7 +226,7 @@ static mcr_status slope_block(mcr_gp *gp, const mcr_sparse_block *b, void *arg)
                         : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->rows && !s; i++) {
         double w = t->weight[b->first + i] / gp->extra, *d = t->d + i * m;
-        double a = w * (t->y[b->first + i] - dot(t->k + i * m, t->u, m));
+        double a = w * (t->y[b->first + i] - mcr_dot(t->k + i * m, t->u, m));
         sum->squares += a * a / w;
         half[i] = 0.5 * w;
         for (int64_t c = 0; c < m; c++)

@@ -99,12 +99,10 @@ typedef struct lookup {
     int64_t first, cols, row, rows;
 } lookup;
 
-static mcr_status collect_chunk(void *arg, int64_t item, int worker)
+static mcr_status collect_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     lookup *u = arg;
-    int64_t end = (item + 1) * CHUNK < u->cols ? (item + 1) * CHUNK : u->cols;
-    for (int64_t j = item * CHUNK; j < end; j++) {
+    for (int64_t j = first; j < end; j++) {
         neighbour *heap = u->heap + j * u->neighbors;
         int64_t held = u->held[j];
         for (int64_t r = 0; r < u->rows; r++) {
@@ -170,12 +168,10 @@ static void vote(const lookup *u, int64_t j)
         memcpy(u->to->proba + i * outputs, score, sizeof *score * (size_t)outputs);
 }
 
-static mcr_status vote_chunk(void *arg, int64_t item, int worker)
+static mcr_status vote_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     lookup *u = arg;
-    int64_t end = (item + 1) * CHUNK < u->cols ? (item + 1) * CHUNK : u->cols;
-    for (int64_t j = item * CHUNK; j < end; j++)
+    for (int64_t j = first; j < end; j++)
         vote(u, j);
     return MCR_OK;
 }
@@ -183,13 +179,8 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
 static mcr_status look(const lookup *u)
 {
     double part = (double)u->row / (double)(u->basis + !u->basis);
-    mcr_progress at = {.size = sizeof at,
-                       .phase = u->among_others ? "knn" : "predict",
-                       .fraction = ((double)u->first + part * (double)u->cols) /
-                                   (double)u->to->count,
-                       .objective = NAN,
-                       .violation = NAN};
-    return mcr_report(u->ctx, &at) ? mcr_fail(u->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+    return mcr_part_done(u->ctx, u->among_others ? "knn" : "predict",
+                         ((double)u->first + part * (double)u->cols) / (double)u->to->count, 0);
 }
 
 static mcr_status predict(const mcr_query *to)
@@ -202,7 +193,6 @@ static mcr_status predict(const mcr_query *to)
         s = u->own ? mcr_gram_diagonal(to->gram, 1, u->own) : MCR_NO_MEMORY;
     for (u->first = 0; u->first < to->count && !s; u->first += COLS) {
         u->cols = to->count - u->first < COLS ? to->count - u->first : COLS;
-        int64_t items = (u->cols + CHUNK - 1) / CHUNK;
         memset(u->held, 0, sizeof *u->held * COLS);
         for (u->row = 0; u->row < u->basis && !s; u->row += ROWS) {
             u->rows = u->basis - u->row < ROWS ? u->basis - u->row : ROWS;
@@ -211,10 +201,10 @@ static mcr_status predict(const mcr_query *to)
             s = mcr_gram_block(to->gram, (mcr_rows){NULL, u->row, u->rows},
                                (mcr_rows){NULL, u->first, u->cols}, u->k, COLS);
             if (!s)
-                s = mcr_parallel(u->ctx, items, collect_chunk, u);
+                s = mcr_parallel_chunks(u->ctx, u->cols, CHUNK, collect_chunk, u);
         }
         if (!s)
-            s = mcr_parallel(u->ctx, items, vote_chunk, u);
+            s = mcr_parallel_chunks(u->ctx, u->cols, CHUNK, vote_chunk, u);
     }
     mcr_free(u->ctx, u->own);
     u->own = NULL;
@@ -228,10 +218,7 @@ static void close_lookup(mcr *ctx, void *state)
     lookup *u = state;
     if (!u)
         return;
-    mcr_free(ctx, u->k);
-    mcr_free(ctx, u->heap);
-    mcr_free(ctx, u->held);
-    mcr_free(ctx, u);
+    mcr_free_all(ctx, u->k, u->heap, u->held, u);
 }
 
 /* Numbers of classes, how many neighbours: nothing that is read is believed. */
@@ -343,8 +330,7 @@ static mcr_status leave_out(mcr_fitted *f, const mcr_goal *g, mcr_gram *gram)
     }
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &sum, 1);
-    mcr_free(f->ctx, score);
-    mcr_free(f->ctx, value);
+    mcr_free_all(f->ctx, score, value);
     return s;
 }
 
@@ -376,8 +362,7 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
         s = mcr_fitted_keep(f, "weights", number, count);
     if (!s)
         s = mcr_fitted_keep(f, "neighbors", (const double[]){(double)o->neighbors, o->vote}, 2);
-    mcr_free(f->ctx, number);
-    mcr_free(f->ctx, object);
+    mcr_free_all(f->ctx, number, object);
     return s;
 }
 

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "learn/multiclass.h"
 #include "learn/svm_problem.h"
 #include "solve/lp.h"
@@ -94,12 +95,6 @@ static mcr_status add_coefficient(program *g, int64_t j)
     return g->simplex ? MCR_OK : mcr_interior_add(g->interior, -1, 1, g->row);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const kink *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 /* The bias with the least loss for these decision values: the loss is convex and has a kink for
  * each object, where its margin is 1. */
 static double best_bias(program *g, double C)
@@ -110,7 +105,7 @@ static double best_bias(program *g, double C)
         g->kinks[i] = (kink){p->y[i] - p->f[i], C * p->weight[i]};
         slope -= p->y[i] > 0 ? C * p->weight[i] : 0;
     }
-    qsort(g->kinks, (size_t)p->n, sizeof *g->kinks, by_place);
+    qsort(g->kinks, (size_t)p->n, sizeof *g->kinks, mcr_reals_rising);
     int64_t i = 0;
     while (i + 1 < p->n && (slope += g->kinks[i].slope) < 0)
         i++;
@@ -353,16 +348,8 @@ static void close_program(program *g)
     mcr *ctx = g->p->ctx;
     mcr_interior_close(g->interior);
     mcr_lp_close(g->simplex);
-    mcr_free(ctx, g->object);
-    mcr_free(ctx, g->in);
-    mcr_free(ctx, g->row);
-    mcr_free(ctx, g->price);
-    mcr_free(ctx, g->left);
-    mcr_free(ctx, g->u);
-    mcr_free(ctx, g->v);
-    mcr_free(ctx, g->kv);
-    mcr_free(ctx, g->best);
-    mcr_free(ctx, g->kinks);
+    mcr_free_all(ctx, g->object, g->in, g->row, g->price, g->left, g->u, g->v, g->kv, g->best,
+                 g->kinks);
 }
 
 /* A program without coefficients; only the row of the bias. */

@@ -365,5 +365,10 @@ bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *p
  * is then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);
+int64_t mcr_largest(const double *v, int64_t count); /* which one; of equal ones the first */
+static inline bool mcr_fitted_is_calibrated(const mcr_fitted *f)
+{
+    return f->curve || f->slope;
+}
 
 #endif

@@ -236,9 +236,7 @@ static void close_task(task *t, mcr_binary *r)
     mcr_gram_close(t->stored);
     mcr_gram_close(t->own);
     mcr_data_free(t->view);
-    void *list[] = {t->y, t->weight, t->start, t->row};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, t->y, t->weight, t->start, t->row);
 }
 
 static mcr_status solve_one(void *arg, int64_t problem, int worker)
@@ -386,8 +384,7 @@ static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
     }
     if (!st)
         st = mcr_fitted_add(f, j->member + j->first[c], count, output, outputs, coef);
-    mcr_free(ctx, output);
-    mcr_free(ctx, coef);
+    mcr_free_all(ctx, output, coef);
     return st;
 }
 
@@ -407,9 +404,7 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
     }
     if (!st)
         st = mcr_fitted_add(f, object, j->n, output, j->problems, coef);
-    mcr_free(ctx, object);
-    mcr_free(ctx, output);
-    mcr_free(ctx, coef);
+    mcr_free_all(ctx, object, output, coef);
     return st;
 }
 
@@ -448,8 +443,7 @@ static mcr_status evaluate_training(mcr_fitted *f, const job *j)
             if ((r->f[i] + r->bias > 0) != (y[i] > 0))
                 f->right[row[i]] = binary ? 0 : 2;
     }
-    mcr_free(f->ctx, row);
-    mcr_free(f->ctx, y);
+    mcr_free_all(f->ctx, row, y);
     return st;
 }
 
@@ -602,14 +596,8 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     mcr_form_close(&j.form);
     mcr_gram_close(j.whole);
     mcr_class_unshare(&j);
-    for (int64_t p = 0; p < j.problems && j.result; p++) {
-        mcr_free(ctx, j.result[p].coef);
-        mcr_free(ctx, j.result[p].w);
-        mcr_free(ctx, j.result[p].f);
-        mcr_free(ctx, j.result[p].price);
-    }
-    mcr_free(ctx, weight);
-    mcr_free(ctx, j.result);
-    mcr_free(ctx, j.curve);
+    for (int64_t p = 0; p < j.problems && j.result; p++)
+        mcr_free_all(ctx, j.result[p].coef, j.result[p].w, j.result[p].f, j.result[p].price);
+    mcr_free_all(ctx, weight, j.result, j.curve);
     return st;
 }

@@ -21,15 +21,8 @@ bool mcr_class_stopped(mcr_class_job *j)
     if ((j->problems > 1 || j->fold) && !__atomic_load_n(&j->stopped, __ATOMIC_RELAXED) &&
         __atomic_exchange_n(&j->ticks, tick, __ATOMIC_RELAXED) != tick) {
         int64_t solved = __atomic_load_n(&j->solved, __ATOMIC_RELAXED);
-        mcr_progress at = {
-            .size = sizeof at,
-            .phase = j->how->learner,
-            .fraction = (double)solved / (double)j->problems,
-            .seconds = now - j->began,
-            .objective = NAN,
-            .violation = NAN,
-        };
-        if (mcr_report(j->in->ctx, &at))
+        if (mcr_report_part(j->in->ctx, j->how->learner, (double)solved / (double)j->problems,
+                            now - j->began))
             __atomic_store_n(&j->stopped, true, __ATOMIC_RELAXED);
     }
     return __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
@@ -102,9 +95,7 @@ static void close_fold(split *o, mcr *ctx)
 {
     mcr_gram_close(o->train);
     mcr_gram_close(o->across);
-    void *list[] = {o->row, o->held, o->y, o->weight, o->coef, o->f, o->w};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free_all(ctx, o->row, o->held, o->y, o->weight, o->coef, o->f, o->w);
 }
 
 static mcr_status open_fold(split *o, const fold_set *s, int number)
@@ -229,9 +220,6 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr
         __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
     else if (!st)
         mcr_calibrate(s.f, s.y, s.weight, s.count, j->curve + 2 * problem);
-    mcr_free(ctx, s.share);
-    mcr_free(ctx, s.f);
-    mcr_free(ctx, s.weight);
-    mcr_free(ctx, s.y);
+    mcr_free_all(ctx, s.share, s.f, s.weight, s.y);
     return st;
 }

@@ -8,7 +8,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <math.h>
 #include <string.h>
 
 #include "gram/stored.h"
@@ -111,8 +110,7 @@ static mcr_status copy_pairs(const job *j)
     for (int64_t c = 0; c < j->of.classes && !s; c++)
         for (int64_t m = j->of.first[c]; m < j->of.first[c + 1]; m++)
             copy_row(j, j->of.member[m], c, m - j->of.first[c], place, sorted);
-    mcr_free(ctx, sorted);
-    mcr_free(ctx, place);
+    mcr_free_all(ctx, sorted, place);
     return s;
 }
 
@@ -304,8 +302,7 @@ static mcr_status evaluate_pair(mcr_fitted *f, const job *j, int64_t o, int64_t 
         mcr_tiles_best()->f32->update(sum, row, j->all, count, 0, t->held_count);
     for (int64_t h = 0; h < t->held_count && !s; h++)
         f->held_out[h * j->of.problems + o] = sum[h] + r->bias;
-    mcr_free(ctx, row);
-    mcr_free(ctx, sum);
+    mcr_free_all(ctx, row, sum);
     return s;
 }
 
@@ -384,14 +381,10 @@ static void close_job(job *j)
 {
     mcr *ctx = j->of.in->ctx;
     j->of.fold->buffer->ticks = j->of.ticks;
-    for (int64_t o = 0; o < j->of.problems && j->of.result; o++) {
-        mcr_free(ctx, j->of.result[o].coef);
-        mcr_free(ctx, j->of.result[o].f);
-    }
-    void *list[] = {j->weight,   j->y,         j->share,     j->start,    j->all, j->object,
-                    j->of.first, j->of.member, j->of.result, j->diagonal, j->own};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    for (int64_t o = 0; o < j->of.problems && j->of.result; o++)
+        mcr_free_all(ctx, j->of.result[o].coef, j->of.result[o].f);
+    mcr_free_all(ctx, j->weight, j->y, j->share, j->start, j->all, j->object, j->of.first,
+                 j->of.member, j->of.result, j->diagonal, j->own);
 }
 
 mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)

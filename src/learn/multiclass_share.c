@@ -39,10 +39,7 @@ void mcr_class_unshare(job *j)
     mcr_gram_pairs_close(j->pairs);
     for (int w = mcr_workers(ctx) - 1; j->across && w >= 0; w--) /* copies before the first */
         mcr_gram_close(j->across[w]);
-    mcr_free(ctx, j->k);
-    mcr_free(ctx, j->member);
-    mcr_free(ctx, j->first);
-    mcr_free(ctx, j->place);
+    mcr_free_all(ctx, j->k, j->member, j->first, j->place);
     mcr_data_free(j->sorted);
     mcr_free(ctx, j->across);
     j->pairs = NULL;
@@ -205,8 +202,6 @@ bool mcr_class_is_easy(const job *j)
 
 /* ---- hard ones --------------------------------------------------------------------------------*/
 
-/* Computes the shared parts if all pairs are small enough and the budget allows; else leaves
- * j->pairs NULL. */
 mcr_status mcr_class_share(job *j)
 {
     mcr *ctx = j->in->ctx;

@@ -189,9 +189,7 @@ void mcr_online_close(mcr_online *o)
     if (!o->ctx)
         return;
     mcr_scores_close(&o->scores);
-    void *block[] = {o->weight, o->coef, o->sum, o->used, o->support, o->order, o->minus};
-    for (size_t b = 0; b < sizeof block / sizeof *block; b++)
-        mcr_free(o->ctx, block[b]);
+    mcr_free_all(o->ctx, o->weight, o->coef, o->sum, o->used, o->support, o->order, o->minus);
     *o = (mcr_online){0};
 }
 

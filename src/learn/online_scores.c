@@ -125,10 +125,8 @@ void mcr_scores_close(mcr_scores *s)
 {
     if (!s->ctx)
         return;
-    void *block[] = {s->square, s->offset, s->weight, s->phi,     s->f,          s->k,   s->local,
-                     s->row,    s->row_of, s->change, s->changed, s->is_changed, s->lane};
-    for (size_t b = 0; b < sizeof block / sizeof *block; b++)
-        mcr_free(s->ctx, block[b]);
+    mcr_free_all(s->ctx, s->square, s->offset, s->weight, s->phi, s->f, s->k, s->local, s->row,
+                 s->row_of, s->change, s->changed, s->is_changed, s->lane);
     mcr_budget_give(s->ctx, s->taken);
     mcr_form_close(&s->form);
     *s = (mcr_scores){0};
@@ -223,8 +221,7 @@ static mcr_status fresh_features(mcr_scores *s, const double *coef, int64_t lane
     for (int64_t o = 0; o < lanes && !st; o++)
         for (int64_t i = 0; i < s->n; i++)
             f[o * s->n + i] = y[i * lanes + o];
-    mcr_free(s->ctx, weight);
-    mcr_free(s->ctx, y);
+    mcr_free_all(s->ctx, weight, y);
     return st;
 }
 

@@ -383,10 +383,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = all_passes(&r);
     if (!s)
         s = mcr_online_finish(out, &r.o, mean_of, ending, &r);
-    mcr_free(in->ctx, r.score);
-    mcr_free(in->ctx, r.change);
-    mcr_free(in->ctx, r.coef);
-    mcr_free(in->ctx, r.f);
+    mcr_free_all(in->ctx, r.score, r.change, r.coef, r.f);
     mcr_online_close(&r.o);
     return s;
 }

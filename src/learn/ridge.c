@@ -389,9 +389,7 @@ static mcr_status solve_settings(mcr_folds *p, mcr_squares_folds *h)
         s = mcr_squares_folds_path(h, lambda, count, f, exists);
     for (int64_t t = 0, c = 0; t < p->settings && !s; t++)
         p->solved[t] = p->solved[t] && exists[c++];
-    mcr_free(p->ctx, lambda);
-    mcr_free(p->ctx, f);
-    mcr_free(p->ctx, exists);
+    mcr_free_all(p->ctx, lambda, f, exists);
     return s;
 }
 

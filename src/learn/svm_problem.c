@@ -50,12 +50,7 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
 
 void mcr_svm_close(mcr_svm *svm, mcr *ctx)
 {
-    mcr_free(ctx, svm->z);
-    mcr_free(ctx, svm->lo);
-    mcr_free(ctx, svm->hi);
-    mcr_free(ctx, svm->b);
-    mcr_free(ctx, svm->g);
-    mcr_free(ctx, svm->group);
+    mcr_free_all(ctx, svm->z, svm->lo, svm->hi, svm->b, svm->g, svm->group);
     *svm = (mcr_svm){0};
 }
 

@@ -18,6 +18,15 @@
 
 typedef enum mcr_transpose { MCR_AS_IS = 0, MCR_TRANSPOSED = 1 } mcr_transpose;
 
+/* x'y, summed in order. */
+static inline double mcr_dot(const double *x, const double *y, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */
 mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
                          int64_t k, double alpha, const double *a, int64_t lda, const double *b,

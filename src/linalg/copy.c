@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/rows.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -149,11 +151,6 @@ static void transpose(void *to, int64_t to_ld, const void *from, int64_t from_ld
         transpose_square_f64(to, to_ld, from, from_ld);
 }
 
-static int64_t at_most(int64_t count, int64_t most)
-{
-    return count < most ? count : most;
-}
-
 void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t from_ld,
                              int64_t rows, int64_t cols, size_t real)
 {
@@ -162,11 +159,11 @@ void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t 
     const int64_t side = (int64_t)(LINE / real);
     for (int64_t j = 0; j < cols; j += side)
         for (int64_t i = 0; i < rows; i += RUN) {
-            int64_t width = at_most(cols - j, side), run = at_most(rows - i, RUN);
+            int64_t width = mcr_least(cols - j, side), run = mcr_least(rows - i, RUN);
             for (int64_t p = 0; p < run; p += side)
                 transpose(element(strip, p, real), RUN,
                           element_of(from, (i + p) * from_ld + j, real), from_ld,
-                          at_most(run - p, side), width, real);
+                          mcr_least(run - p, side), width, real);
             copy_rows(element(to, j * to_ld + i, real), to_ld, strip, RUN, width, run, real);
         }
     stream_end();
@@ -185,12 +182,12 @@ void mcr_mirror(void *a, int64_t n, int64_t ld, size_t real)
 {
     const int64_t side = (int64_t)(LINE / real);
     for (int64_t i0 = 0; i0 < n; i0 += side) {
-        int64_t rows = at_most(n - i0, side);
+        int64_t rows = mcr_least(n - i0, side);
         for (int64_t i = i0; i < i0 + rows; i++)
             for (int64_t j = i + 1; j < i0 + rows; j++)
                 mirror_one(a, i, j, ld, real);
         for (int64_t j = i0 + side; j < n; j += side)
             transpose(element(a, j * ld + i0, real), ld, element_of(a, i0 * ld + j, real), ld, rows,
-                      at_most(n - j, side), real);
+                      mcr_least(n - j, side), real);
     }
 }

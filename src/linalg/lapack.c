@@ -11,29 +11,17 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/rows.h"
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
 /* Columns of a panel, rows and columns of a tile behind it, columns of the inverse at a time. */
 enum { PANEL = 256, TILE = 512, STRIP = 128 };
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- factor and solution ----------------------------------------------------------------------*/
 
 static mcr_status report(mcr *ctx, const char *phase, double left, double began)
 {
-    mcr_progress at = {
-        .size = sizeof at,
-        .phase = phase,
-        .fraction = 1 - left * left * left,
-        .seconds = mcr_now() - began,
-        .objective = NAN,
-        .violation = NAN,
-    };
-    return phase && mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
+    return mcr_part_done(ctx, phase, 1 - left * left * left, mcr_now() - began);
 }
 
 #define REAL       double
@@ -65,7 +53,7 @@ typedef struct inverse_job {
 static mcr_status inverse_strip(void *arg, int64_t item, int worker)
 {
     const inverse_job *j = arg;
-    int64_t first = item * STRIP, rows = j->n - first, width = least(STRIP, rows);
+    int64_t first = item * STRIP, rows = j->n - first, width = mcr_least(STRIP, rows);
     double *x = j->buffer + worker * j->n * STRIP;
     double *l = j->l + first * j->ld + first;
     memset(x, 0, sizeof *x * (size_t)(rows * width));

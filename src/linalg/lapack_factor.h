@@ -20,7 +20,7 @@ static mcr_status FN(panel_rows)(void *arg, int64_t item, int worker)
     (void)worker;
     const FN(cholesky_job) *j = arg;
     int64_t row = j->first + j->width + item * TILE;
-    int width = (int)j->width, rows = (int)least(TILE, j->n - row), ld = (int)j->ld;
+    int width = (int)j->width, rows = (int)mcr_least(TILE, j->n - row), ld = (int)j->ld;
     int before = mcr_fortran_threads(j->f, 1);
     j->f->BLAS(trsm)("L", "U", "T", "N", &width, &rows, &FN(one),
                      j->a + j->first * j->ld + j->first, &ld, j->a + row * j->ld + j->first, &ld, 1,
@@ -38,7 +38,7 @@ static mcr_status FN(behind_panel)(void *arg, int64_t item, int worker)
     for (; item > r; item -= ++r)
         ;
     int64_t start = j->first + j->width, row = start + r * TILE, col = start + item * TILE;
-    int rows = (int)least(TILE, j->n - row), cols = (int)least(TILE, j->n - col);
+    int rows = (int)mcr_least(TILE, j->n - row), cols = (int)mcr_least(TILE, j->n - col);
     int width = (int)j->width, ld = (int)j->ld;
     const REAL *left = j->a + row * j->ld + j->first, *right = j->a + col * j->ld + j->first;
     REAL *to = j->a + row * j->ld + col;
@@ -60,7 +60,7 @@ mcr_status CHOLESKY(mcr *ctx, int64_t n, REAL *a, int64_t lda, const char *phase
     if (minor)
         *minor = 0;
     for (; j.first < n && !s; j.first += PANEL) {
-        int info = 0, width = (int)least(PANEL, n - j.first), ld = (int)lda;
+        int info = 0, width = (int)mcr_least(PANEL, n - j.first), ld = (int)lda;
         j.width = width;
         int before = mcr_fortran_threads(j.f, 1);
         j.f->BLAS(potrf)("U", &width, a + j.first * lda + j.first, &ld, &info, 1);

@@ -7,13 +7,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/rows.h"
+
 /* The inner kernel's tile, the blocks of a product and their depth, the squares of triangles. */
 enum { ROWS = 8, COLS = 4, BLOCK = 64, DEPTH = 128, SQUARE = 32 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 #define REAL     double
 #define FN(name) d##name

@@ -40,16 +40,16 @@ static void FN(product)(int64_t m, int64_t n, int64_t k, REAL alpha, const REAL 
     REAL left[BLOCK * DEPTH], right[BLOCK * DEPTH];
     for (int64_t l = 0; l < k; l += DEPTH)
         for (int64_t j = 0; j < n; j += BLOCK) {
-            int depth = (int)least(DEPTH, k - l), cols = (int)least(BLOCK, n - j);
+            int depth = (int)mcr_least(DEPTH, k - l), cols = (int)mcr_least(BLOCK, n - j);
             FN(pack)(right, b + l * bl + j * bj, bj, bl, cols, depth, COLS);
             for (int64_t i = 0; i < m; i += BLOCK) {
-                int rows = (int)least(BLOCK, m - i);
+                int rows = (int)mcr_least(BLOCK, m - i);
                 FN(pack)(left, a + i * ai + l * al, ai, al, rows, depth, ROWS);
                 for (int q = 0; q < cols; q += COLS)
                     for (int p = 0; p < rows; p += ROWS)
                         FN(inner)
                 (depth, left + p * depth, right + q * depth, alpha, c + (j + q) * ldc + i + p, ldc,
-                 (int)least(ROWS, rows - p), (int)least(COLS, cols - q));
+                 (int)mcr_least(ROWS, rows - p), (int)mcr_least(COLS, cols - q));
             }
         }
 }
@@ -85,7 +85,7 @@ static void FN(syrk)(const char *triangle, const char *op, const int *pn, const 
     (void)y;
     FN(scale)(n, n, *beta, c, to, 1);
     for (int64_t j = 0; j < n; j += SQUARE) {
-        int64_t cols = least(SQUARE, n - j);
+        int64_t cols = mcr_least(SQUARE, n - j);
         REAL square[SQUARE * SQUARE] = {0};
         FN(product)(j, cols, *k, *alpha, a, ld, 1, a + j * ld, 1, ld, c + j * to, to);
         FN(product)(cols, cols, *k, *alpha, a + j * ld, ld, 1, a + j * ld, 1, ld, square, SQUARE);
@@ -129,7 +129,7 @@ static void FN(right_block)(int64_t m, int64_t n, const REAL *u, int64_t ld, REA
 static void FN(left)(int64_t m, int64_t n, const REAL *a, int64_t ld, REAL *b, int64_t ldb)
 {
     for (int64_t i = 0; i < m; i += SQUARE) {
-        int64_t rows = least(SQUARE, m - i);
+        int64_t rows = mcr_least(SQUARE, m - i);
         FN(product)(rows, n, i, -1, a + i * ld, ld, 1, b, 1, ldb, b + i, ldb);
         FN(left_block)(rows, n, a + i * ld + i, ld, b + i, ldb);
     }
@@ -140,7 +140,7 @@ static void FN(right)(int64_t m, int64_t n, const REAL *a, int64_t ld, REAL *b, 
 {
     int64_t blocks = (n + SQUARE - 1) / SQUARE;
     for (int64_t k = 0; k < blocks; k++) {
-        int64_t j = (back ? blocks - 1 - k : k) * SQUARE, cols = least(SQUARE, n - j),
+        int64_t j = (back ? blocks - 1 - k : k) * SQUARE, cols = mcr_least(SQUARE, n - j),
                 end = j + cols;
         if (back)
             FN(product)
@@ -199,7 +199,7 @@ static void FN(potrf)(const char *triangle, const int *pn, REAL *a, const int *l
     (void)x;
     *info = 0;
     for (int64_t j = 0; j < n; j += SQUARE) {
-        int cols = (int)least(SQUARE, n - j), above = (int)j;
+        int cols = (int)mcr_least(SQUARE, n - j), above = (int)j;
         const REAL minus = -1, one = 1;
         FN(syrk)("U", "T", &cols, &above, &minus, a + j * ld, lda, &one, a + j * ld + j, lda, 1, 1);
         for (int64_t k = j; k < j + cols; k++) {

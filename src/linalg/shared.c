@@ -4,21 +4,12 @@
  */
 #include "linalg/shared.h"
 
+#include "base/rows.h"
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
 /* The tiles of a product. */
 enum { GEMM_ROWS = 256, GEMM_COLS = 512 };
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t parts(int64_t n, int64_t size)
-{
-    return (n + size - 1) / size;
-}
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
@@ -35,10 +26,10 @@ static mcr_status gemm_tile(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const gemm_job *p = arg;
-    int64_t across = parts(p->n, GEMM_COLS);
+    int64_t across = mcr_parts(p->n, GEMM_COLS);
     int64_t i = item / across * GEMM_ROWS, j = item % across * GEMM_COLS;
-    return mcr_blas_gemm(p->ctx, p->ta, p->tb, least(GEMM_ROWS, p->m - i),
-                         least(GEMM_COLS, p->n - j), p->k, p->alpha,
+    return mcr_blas_gemm(p->ctx, p->ta, p->tb, mcr_least(GEMM_ROWS, p->m - i),
+                         mcr_least(GEMM_COLS, p->n - j), p->k, p->alpha,
                          p->ta == MCR_TRANSPOSED ? p->a + i : p->a + i * p->lda, p->lda,
                          p->tb == MCR_TRANSPOSED ? p->b + j * p->ldb : p->b + j, p->ldb, p->beta,
                          p->c + i * p->ldc + j, p->ldc);
@@ -49,7 +40,7 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
                            int64_t ldb, double beta, double *c, int64_t ldc)
 {
     gemm_job job = {ctx, ta, tb, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c};
-    int64_t tiles = parts(m, GEMM_ROWS) * parts(n, GEMM_COLS);
+    int64_t tiles = mcr_parts(m, GEMM_ROWS) * mcr_parts(n, GEMM_COLS);
     /* A loop of one item would hand all threads to BLAS. */
     return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
 }
@@ -63,13 +54,12 @@ typedef struct product_job {
 
 enum { BAND = 64 }; /* rows of a worker's item */
 
-static mcr_status product_band(void *arg, int64_t item, int worker)
+static mcr_status product_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *j = arg;
-    const double none = 0, unit = 1, *a = j->a + item * BAND * j->lda;
-    double *y = j->y + item * BAND * j->cols;
-    int rows = (int)least(BAND, j->n - item * BAND), n = (int)j->n, cols = (int)j->cols;
+    const double none = 0, unit = 1, *a = j->a + first * j->lda;
+    double *y = j->y + first * j->cols;
+    int rows = (int)(end - first), n = (int)j->n, cols = (int)j->cols;
     int ld = (int)j->lda, one = 1, before = mcr_fortran_threads(j->f, 1);
     if (cols == 1)
         j->f->dgemv("T", &n, &rows, &unit, a, &ld, j->v, &one, &none, y, &one, 1);
@@ -84,7 +74,7 @@ mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda
 {
     product_job j = {.n = n, .lda = lda, .cols = cols, .a = a, .v = v, .y = y};
     mcr_status s = mcr_fortran_load(&j.f, ctx);
-    return s ? s : mcr_parallel(ctx, parts(n, BAND), product_band, &j);
+    return s ? s : mcr_parallel_chunks(ctx, n, BAND, product_band, &j);
 }
 
 /* In squares that fit the first cache, so that neither side strides through memory. */

@@ -42,18 +42,7 @@ typedef struct lanczos {
 
 static double norm(const double *x, int64_t n)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * x[i];
-    return sqrt(sum);
-}
-
-static double dot(const double *x, const double *y, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
+    return sqrt(mcr_dot(x, x, n));
 }
 
 static void scale(double *x, int64_t n, double factor)
@@ -97,7 +86,7 @@ static mcr_status extend(lanczos *l, bool *ended)
     if (s)
         return s;
     double before = norm(l->w, l->n);
-    l->alpha[k] = dot(v, l->w, l->n);
+    l->alpha[k] = mcr_dot(v, l->w, l->n);
     s = orthogonalise(l, k + 1);
     l->beta[k] = norm(l->w, l->n);
     l->steps = k + 1;
@@ -141,7 +130,7 @@ static mcr_status measure(lanczos *l, double *vector, mcr_smallest *out)
     mcr_status s = mcr_shared_multiply(l->ctx, l->n, l->a, l->n, vector, 1, l->product);
     if (s)
         return s;
-    out->value = dot(vector, l->product, l->n);
+    out->value = mcr_dot(vector, l->product, l->n);
     for (int64_t i = 0; i < l->n; i++)
         l->product[i] -= out->value * vector[i];
     out->residual = norm(l->product, l->n);

@@ -121,13 +121,11 @@ typedef struct product_job {
 
 /* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what
  * is above it, and the square itself. */
-static mcr_status product_band(void *arg, int64_t item, int worker)
+static mcr_status product_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *j = arg;
     const double unit = 1, *a = j->of->a;
-    int64_t n = j->of->n, ld = j->of->ld, first = item * BAND;
-    int64_t end = first + BAND < n ? first + BAND : n;
+    int64_t n = j->of->n, ld = j->of->ld;
     int rows = (int)(end - first), cols = (int)j->cols, ild = (int)ld;
     int right = (int)(n - end), above = (int)first;
     double *y = j->y + first * j->cols;
@@ -153,7 +151,7 @@ mcr_status mcr_system_multiply(const mcr_system *of, const double *v, int64_t co
 {
     product_job j = {of, NULL, v, cols, y};
     mcr_status s = mcr_fortran_load(&j.f, of->ctx);
-    return s ? s : mcr_parallel(of->ctx, (of->n + BAND - 1) / BAND, product_band, &j);
+    return s ? s : mcr_parallel_chunks(of->ctx, of->n, BAND, product_band, &j);
 }
 
 /* ---- eigenvectors -----------------------------------------------------------------------------*/

@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

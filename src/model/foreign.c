@@ -17,9 +17,8 @@ const char *const mcr_foreign_learner[] = {"svm", "nu-svm", "one-class", "svr", 
 
 void mcr_foreign_free(mcr *ctx, mcr_foreign *h, mcr_foreign_vectors *v)
 {
-    for (int64_t c = 0; c < h->names; c++)
-        mcr_free(ctx, h->name[c]);
-    mcr_free_all(ctx, h->name, h->rho, h->label, h->of_class);
+    mcr_free_each(ctx, h->name, h->names);
+    mcr_free_all(ctx, h->rho, h->label, h->of_class);
     mcr_scaling_free(h->scaling);
     mcr_free_all(ctx, v->coef, v->start, v->index, v->value, v->dense);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "learn/goal.h"
 #include "model/model.h"
@@ -91,12 +92,6 @@ static mcr_status class_scores(mcr *ctx, const mcr_model *m, const mcr_data *dat
     return s;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *m, const mcr_data *held)
 {
     int64_t n = mcr_data_count(held);
@@ -115,7 +110,7 @@ mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *m, const mcr_data *held)
     for (int64_t i = 0; i < n && numbers && !s; i++)
         score[i] = fabs(mcr_data_targets(held)[i] - score[i]);
     if (!s) {
-        qsort(score, (size_t)n, sizeof *score, by_size);
+        qsort(score, (size_t)n, sizeof *score, mcr_reals_rising);
         s = mcr_fitted_keep(m->fitted, MCR_EXTRA_CONFORMAL, score, n);
     }
     mcr_free(ctx, score);

@@ -46,20 +46,13 @@ mcr_status mcr_model_new(mcr_model **out, mcr *ctx, const mcr_kernel *kernel, co
     return MCR_OK;
 }
 
-static void free_texts(mcr *ctx, char **text, int64_t count)
-{
-    for (int64_t i = 0; text && i < count; i++)
-        mcr_free(ctx, text[i]);
-    mcr_free(ctx, text);
-}
-
 void mcr_model_free(mcr_model *m)
 {
     if (!m)
         return;
     mcr *ctx = m->ctx;
-    free_texts(ctx, m->class_name, m->classes);
-    free_texts(ctx, m->output_name, m->fitted ? m->fitted->outputs : 0);
+    mcr_free_each(ctx, m->class_name, m->classes);
+    mcr_free_each(ctx, m->output_name, m->fitted ? m->fitted->outputs : 0);
     mcr_free_all(ctx, m->class_value, m->learner, m->options, m->certificate, m->version,
                  m->tuning);
     mcr_layout_free(m->layout);

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/stream.h"
@@ -311,8 +310,7 @@ static mcr_status add_scaler(graph *g, const node *n, affine *a)
         a->factor[c] *= at_column(&scale, c);
         a->term[c] -= a->factor[c] * at_column(&offset, c);
     }
-    mcr_free(g->ctx, offset.value);
-    mcr_free(g->ctx, scale.value);
+    mcr_free_all(g->ctx, offset.value, scale.value);
     return s;
 }
 
@@ -416,8 +414,7 @@ static mcr_status read_scaling(graph *g, const node *n, mcr_foreign *h, int64_t 
         s = follow_input(g, n->input[0], &a);
     if (!s && a.any)
         s = make_scaling(g, h, &a);
-    mcr_free(g->ctx, a.factor);
-    mcr_free(g->ctx, a.term);
+    mcr_free_all(g->ctx, a.factor, a.term);
     return s;
 }
 
@@ -682,8 +679,6 @@ mcr_status mcr_onnx_read(mcr_model **out, mcr *ctx, const char *name, const void
     if (!s)
         s = make_model(out, &g, &h, &v);
     mcr_foreign_free(ctx, &h, &v);
-    mcr_free(ctx, g.node);
-    mcr_free(ctx, g.constant);
-    mcr_free(ctx, g.input);
+    mcr_free_all(ctx, g.node, g.constant, g.input);
     return s;
 }

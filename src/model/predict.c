@@ -30,13 +30,11 @@ typedef struct spread_job {
 } spread_job;
 
 /* Sums lie by output, scores by object. */
-static mcr_status spread_chunk(void *arg, int64_t item, int worker)
+static mcr_status spread_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const spread_job *job = arg;
     const mcr_prediction *w = job->w;
-    int64_t outputs = w->model->fitted->outputs, first = item * CHUNK;
-    int64_t end = first + CHUNK < job->n ? first + CHUNK : job->n;
+    int64_t outputs = w->model->fitted->outputs;
     /* A few objects at a time: both sides stay in cache. */
     for (int64_t i0 = first; i0 < end; i0 += 8)
         for (int64_t t = 0; t < job->segment->outputs; t++)
@@ -68,7 +66,7 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
                                                       .done = w->done});
     }
     spread_job job = {w, seg, n};
-    return s ? s : mcr_parallel(w->ctx, (n + CHUNK - 1) / CHUNK, spread_chunk, &job);
+    return s ? s : mcr_parallel_chunks(w->ctx, n, CHUNK, spread_chunk, &job);
 }
 
 static mcr_status score_gram(mcr_prediction *w, mcr_gram *gram, bool precise)
@@ -295,17 +293,8 @@ static void close_work(mcr_prediction *w)
     mcr_free(w->ctx, w->weight_segment);
     mcr_data_free(w->weights);
     mcr_map_close(w->map);
-    mcr_free(w->ctx, w->polynomial);
-    mcr_free(w->ctx, w->rough ? w->rough[0] : NULL);
-    mcr_free(w->ctx, w->rough);
-    mcr_free(w->ctx, w->f);
-    mcr_free(w->ctx, w->score);
-    mcr_free(w->ctx, w->error);
-    mcr_free(w->ctx, w->proba);
-    mcr_free(w->ctx, w->couple);
-    mcr_free(w->ctx, w->unsure);
-    mcr_free(w->ctx, w->tally);
-    mcr_free(w->ctx, w->class);
+    mcr_free_all(w->ctx, w->polynomial, w->rough ? w->rough[0] : NULL, w->rough, w->f, w->score,
+                 w->error, w->proba, w->couple, w->unsure, w->tally, w->class);
     mcr_pair_votes_close(w->votes);
 }
 
@@ -394,8 +383,7 @@ static mcr_status open_rough(mcr_prediction *w)
     float *to = mcr_alloc(w->ctx, all + 1, sizeof *to);
     w->rough = mcr_alloc(w->ctx, (size_t)w->segments + 1, sizeof *w->rough);
     if (!to || !w->rough) {
-        mcr_free(w->ctx, to);
-        mcr_free(w->ctx, w->rough);
+        mcr_free_all(w->ctx, to, w->rough);
         w->rough = NULL;
         return MCR_NO_MEMORY;
     }
@@ -524,14 +512,9 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
         mcr_gram_close(w.gram);
         w.gram = NULL;
         mcr_data_free(part);
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "predict",
-                           .fraction = (double)(first + w.count) / (double)n,
-                           .seconds = mcr_now() - began,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (!s && mcr_report(ctx, &at))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "predict", (double)(first + w.count) / (double)n,
+                              mcr_now() - began);
     }
     close_work(&w);
     return s;

@@ -159,16 +159,6 @@ static mcr_status project(const mcr_images *p, const mcr_data *part)
 
 /* ---- the fixed point --------------------------------------------------------------------------*/
 
-/* The basis object that the kernel finds nearest. */
-static int64_t nearest(const double *k, int64_t n)
-{
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (k[i] > k[best])
-            best = i;
-    return best;
-}
-
 /* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
  * object starts again from its nearest neighbour (once; then it stays where it is). */
 static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
@@ -181,7 +171,7 @@ static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
     }
     if (!(fabs(sum) > 1e-10 * size)) {
         if (!*restarted)
-            memcpy(z, p->basis + nearest(k, p->n) * p->cols, sizeof *z * (size_t)p->cols);
+            memcpy(z, p->basis + mcr_largest(k, p->n) * p->cols, sizeof *z * (size_t)p->cols);
         *restarted = true;
         return false;
     }
@@ -338,9 +328,7 @@ static mcr_status one_block(mcr_images *p, const mcr_data *part, const mcr_data 
 static void close_images(mcr_images *p)
 {
     mcr_gram_close(p->gram);
-    void *const block[] = {p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square};
-    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-        mcr_free(p->ctx, block[i]);
+    mcr_free_all(p->ctx, p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square);
     mcr_budget_give(p->ctx, p->taken);
 }
 
@@ -375,14 +363,9 @@ mcr_status mcr_preimage_near(mcr *ctx, const mcr_model *m, const mcr_data *data,
             if (distance)
                 memcpy(distance + first, p.distance, sizeof *distance * (size_t)count);
         }
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "pre-images",
-                           .fraction = (double)(first + count) / (double)n,
-                           .seconds = mcr_now() - began,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (!s && mcr_report(ctx, &at))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "pre-images", (double)(first + count) / (double)n,
+                              mcr_now() - began);
     }
     mcr_data_free(ready);
     close_images(&p);

@@ -71,13 +71,6 @@ static mcr_status damaged(const mcr_container *c)
                        "the model file is damaged (its columns); restore it or train again");
 }
 
-static void free_texts(mcr *ctx, char **text, int64_t count)
-{
-    for (int64_t i = 0; text && i < count; i++)
-        mcr_free(ctx, text[i]);
-    mcr_free(ctx, text);
-}
-
 /* `count` texts, the caller's; NULL: the section is damaged, or there is no memory. */
 static char **get_texts(mcr_reader *r, int64_t count)
 {
@@ -88,7 +81,7 @@ static char **get_texts(mcr_reader *r, int64_t count)
     if (text && !r->bad)
         return text;
     r->bad = true;
-    free_texts(r->ctx, text, count);
+    mcr_free_each(r->ctx, text, count);
     return NULL;
 }
 
@@ -109,7 +102,7 @@ static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r
         s = damaged(c);
     if (!s)
         s = mcr_layout_roles(l, role, (const char *const *)name);
-    free_texts(c->ctx, name, columns);
+    mcr_free_each(c->ctx, name, columns);
     mcr_free(c->ctx, role);
     return s;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "gram/gram.h"
 #include "kernel/kernel.h"
@@ -67,12 +68,6 @@ bool mcr_table_is_mixed(const mcr_data *data)
            (p.numbers || p.dates || p.categories || p.sets > 0 || p.long_texts > 0);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Inner products of some objects, n x n. */
 static mcr_status inner_products(double *k, mcr *ctx, const mcr_data *some, const char *columns)
 {
@@ -116,7 +111,7 @@ static mcr_status median_gamma(double *gamma, mcr *ctx, const mcr_data *data, co
             count += d > 1e-12 * both;
         }
     if (!s)
-        qsort(distance, (size_t)count, sizeof *distance, by_value);
+        qsort(distance, (size_t)count, sizeof *distance, mcr_reals_rising);
     *gamma = s || count == 0 ? 1 : 1 / distance[count / 2];
     mcr_data_free(some);
     mcr_free_all(ctx, row, k, distance);

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "base/params.h"
 #include "model/model.h"
 
 /* ---- options ----------------------------------------------------------------------------------*/

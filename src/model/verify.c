@@ -122,13 +122,7 @@ static mcr_status multiply(product *p, int64_t *row, double *k)
     mcr_status s = MCR_OK;
     for (int64_t first = 0; first < v->n && !s; first += COLS) {
         int64_t count = v->n - first < COLS ? v->n - first : COLS;
-        mcr_progress at = {.size = sizeof at,
-                           .phase = "verify",
-                           .fraction = (double)first / (double)v->n,
-                           .objective = NAN,
-                           .violation = NAN};
-        if (mcr_report(v->ctx, &at))
-            s = mcr_fail(v->ctx, MCR_STOPPED, "interrupted");
+        s = mcr_part_done(v->ctx, "verify", (double)first / (double)v->n, 0);
         for (int64_t r = 0; r < used && !s; r += ROWS) {
             int64_t rows = used - r < ROWS ? used - r : ROWS;
             s = mcr_gram_block(v->gram, (mcr_rows){row + r, 0, rows},

@@ -64,9 +64,7 @@ void mcr_pair_votes_close(struct mcr_pair_votes *v)
     if (!v)
         return;
     mcr *ctx = v->w->ctx;
-    void *all[] = {v->first, v->sum, v->offset, v->error, v->k, v->space, v};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mcr_free(ctx, all[i]);
+    mcr_free_all(ctx, v->first, v->sum, v->offset, v->error, v->k, v->space, v);
 }
 
 static mcr_status fill(struct mcr_pair_votes *v)

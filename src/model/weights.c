@@ -139,14 +139,11 @@ typedef struct polynomial_job {
     mcr_field field;
 } polynomial_job;
 
-static mcr_status polynomial_chunk(void *arg, int64_t item, int worker)
+static mcr_status polynomial_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const polynomial_job *job = arg;
     const mcr_prediction *w = job->w;
     const mcr_fitted *f = w->model->fitted;
-    int64_t first = item * MCR_PREDICTION_CHUNK,
-            end = first + MCR_PREDICTION_CHUNK < w->count ? first + MCR_PREDICTION_CHUNK : w->count;
     for (int64_t i = first; i < end; i++)
         for (int64_t o = 0; o < f->outputs; o++)
             w->score[i * f->outputs + o] =
@@ -172,6 +169,5 @@ mcr_status mcr_prediction_polynomial(mcr_prediction *w, const mcr_data *part)
     mcr_data_free(one);
     polynomial_job job = {w, field};
     return s ? s
-             : mcr_parallel(w->ctx, (w->count + MCR_PREDICTION_CHUNK - 1) / MCR_PREDICTION_CHUNK,
-                            polynomial_chunk, &job);
+             : mcr_parallel_chunks(w->ctx, w->count, MCR_PREDICTION_CHUNK, polynomial_chunk, &job);
 }

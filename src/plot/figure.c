@@ -51,9 +51,7 @@ char *mcr_blocks_format(mcr_blocks *b, const char *format, ...)
 
 void mcr_blocks_free(mcr_blocks *b)
 {
-    for (int64_t i = 0; i < b->count; i++)
-        mcr_free(b->ctx, b->block[i]);
-    mcr_free(b->ctx, b->block);
+    mcr_free_each(b->ctx, b->block, b->count);
     *b = (mcr_blocks){.ctx = b->ctx};
 }
 

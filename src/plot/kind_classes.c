@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "plot/plotting.h"
 #include "plot/scale.h"
 
@@ -24,12 +25,6 @@ typedef struct ranked {
     double score;
     bool positive;
 } ranked;
-
-static int higher_first(const void *a, const void *b)
-{
-    double x = ((const ranked *)a)->score, y = ((const ranked *)b)->score;
-    return (x < y) - (x > y);
-}
 
 /* ---- predicting -------------------------------------------------------------------------------*/
 
@@ -121,7 +116,7 @@ static ranked *rank(mcr_plotting *p, const answers *a, int64_t k, double *positi
         *positives += r[i].positive;
     }
     if (r)
-        qsort(r, (size_t)a->n, sizeof *r, higher_first);
+        qsort(r, (size_t)a->n, sizeof *r, mcr_reals_falling);
     return r;
 }
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/params.h"
@@ -138,7 +137,6 @@ static mcr_status try_value(mcr_plotting *p, errors *e, const mcr_data *data,
     return s;
 }
 
-/* The parameter that says how closely the model follows the data: its name and a usual range. */
 const char *mcr_plot_usual_range(const mcr_plotting *p)
 {
     static const char *const usual[][2] = {{"C", "C=0.01:1000:log11"},

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "plot/plotting.h"
 #include "select/mixing.h"
 
@@ -29,13 +30,6 @@ typedef struct valued {
     double value;
     int64_t object, count;
 } valued;
-
-static int by_value(const void *a, const void *b)
-{
-    const valued *x = a, *y = b;
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
-                                : (x->object > y->object) - (x->object < y->object);
-}
 
 static int by_count(const void *a, const void *b)
 {
@@ -76,7 +70,7 @@ static mcr_status read_numbers(const dependence *d, valued *list, int64_t *count
 /* Values at equal ranks, each once. */
 static void choose_numbers(dependence *d, valued *list, int64_t count)
 {
-    qsort(list, (size_t)count, sizeof *list, by_value);
+    qsort(list, (size_t)count, sizeof *list, mcr_ranked_rising);
     for (int64_t k = 0; k < PLACES && count > 0; k++) {
         const valued *v = &list[k * (count - 1) / (PLACES - 1)];
         if (d->places > 0 && d->x[d->places - 1] == v->value)

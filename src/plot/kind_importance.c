@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "plot/plotting.h"
 
 enum { SHOWN = 20, SHUFFLES = 4 };
 
 typedef struct item {
-    const char *name;
     double value;
     int64_t number;
+    const char *name;
 } item;
 
 static int larger_first(const void *a, const void *b)
@@ -24,14 +25,6 @@ static int larger_first(const void *a, const void *b)
     const item *x = a, *y = b;
     if (fabs(x->value) != fabs(y->value))
         return fabs(x->value) > fabs(y->value) ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static int rising_last(const void *a, const void *b)
-{
-    const item *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value > y->value ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -69,7 +62,7 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning
 {
     int64_t shown = count < SHOWN ? count : SHOWN;
     qsort(list, (size_t)count, sizeof *list, larger_first);
-    qsort(list, (size_t)shown, sizeof *list, rising_last);
+    qsort(list, (size_t)shown, sizeof *list, mcr_ranked_falling);
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
     const char **name = mcr_blocks_take(&p->f->pool, shown, sizeof *name);
     mcr_status s = panel && name ? MCR_OK : MCR_NO_MEMORY;
@@ -115,7 +108,7 @@ static mcr_status by_shuffling(mcr_plotting *p)
     if (!s && !(list = mcr_blocks_take(&p->scratch, r->count, sizeof *list)))
         s = MCR_NO_MEMORY;
     for (int64_t i = 0; !s && i < r->count; i++)
-        list[i] = (item){r->item[i]->name, r->item[i]->mean, i};
+        list[i] = (item){r->item[i]->mean, i, r->item[i]->name};
     /* Of a classifier the first colours are those of classes, which these bars are not. */
     const meaning of = {{"worse when shuffled", "better when shuffled"},
                         {share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
@@ -208,7 +201,7 @@ static mcr_status by_weights(mcr_plotting *p)
     if (!s)
         s = mcr_model_weights(p->ctx, p->model, features, 0, weight, &offset);
     for (int64_t i = 0; i < count && !s; i++)
-        list[i] = (item){visible(p, mcr_features_name(features, i)), weight[i], i};
+        list[i] = (item){weight[i], i, visible(p, mcr_features_name(features, i))};
     meaning of = sides_of(p);
     if (!s)
         s = of.axis ? draw(p, list, count, &of) : MCR_NO_MEMORY;

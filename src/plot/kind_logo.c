@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "plot/plotting.h"
 
 enum { MOST_WINDOWS = 20000, BEST = 120, MOST_CLASSES = 4, BYTES = 256 };
@@ -155,17 +156,10 @@ static mcr_status draw(mcr_plotting *p, const profile *f, int row, const char *t
 
 /* ---- strings of a data set ------------------------------------------------------------------ */
 
-static int64_t string_field(const mcr_data *data)
-{
-    for (int64_t i = 0; data && i < data->fields; i++)
-        if (data->store[i]->kind == MCR_STRINGS)
-            return i;
-    return -1;
-}
-
 static mcr_status from_data(mcr_plotting *p)
 {
-    int64_t field = string_field(p->data), n = p->data ? mcr_data_count(p->data) : 0, length = -1;
+    int64_t field = mcr_plot_strings(p->data), n = p->data ? mcr_data_count(p->data) : 0,
+            length = -1;
     mcr_scatter by = {.classes = 1};
     const char *bytes;
     int64_t size;
@@ -203,18 +197,10 @@ static mcr_status from_data(mcr_plotting *p)
 /* ---- what a model looks for ----------------------------------------------------------------- */
 
 typedef struct window {
-    const char *at;
     double score;
     int64_t number;
+    const char *at;
 } window;
-
-static int better_first(const void *a, const void *b)
-{
-    const window *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
 
 /* A bit longer than the words that the kernel counts. */
 static int64_t window_length(const mcr_model *m)
@@ -266,7 +252,7 @@ static mcr_status cut(mcr_plotting *p, int64_t field, int64_t length, window **o
         s = mcr_data_string(basis, field, i, &bytes, &size);
         for (int64_t k = 0; !s && coef[i] > 0 && k + length <= size; k++, number++)
             if (number % stride == 0 && *count < MOST_WINDOWS) {
-                (*out)[*count] = (window){bytes + k, 0, *count};
+                (*out)[*count] = (window){0, *count, bytes + k};
                 ++*count;
             }
     }
@@ -300,7 +286,7 @@ static mcr_status score(mcr_plotting *p, int64_t field, int64_t length, window *
         list[i].score = value[i * outputs];
     mcr_data_free(data);
     if (!s)
-        qsort(list, (size_t)count, sizeof *list, better_first);
+        qsort(list, (size_t)count, sizeof *list, mcr_ranked_falling);
     return s;
 }
 
@@ -390,7 +376,7 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
 
 static mcr_status make(mcr_plotting *p)
 {
-    int64_t field = p->model ? string_field(p->model->basis) : -1;
+    int64_t field = p->model ? mcr_plot_strings(p->model->basis) : -1;
     if (p->model && field < 0)
         return mcr_plot_needs(p, "logo", "a model trained on strings");
     if (p->model && p->model->basis->fields > 1)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "base/stream.h"
 #include "plot/plotting.h"
 
@@ -77,12 +78,6 @@ typedef struct varying {
     double *value; /* rising, all different */
 } varying;
 
-static int rising(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool in_family(const search *s, int64_t i)
 {
     const tried *t = &s->point[i];
@@ -98,7 +93,7 @@ static mcr_status find_values(mcr_plotting *p, const search *s, int param, varyi
     for (int64_t i = 0; i < s->count; i++)
         if (in_family(s, i))
             v->value[all++] = s->point[i].value[param];
-    qsort(v->value, (size_t)all, sizeof *v->value, rising);
+    qsort(v->value, (size_t)all, sizeof *v->value, mcr_reals_rising);
     for (int64_t i = 0; i < all; i++)
         if (!v->count || v->value[i] > v->value[v->count - 1])
             v->value[v->count++] = v->value[i];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "plot/plotting.h"
 #include "plot/scale.h"
@@ -172,17 +173,11 @@ int64_t *mcr_plot_thin(mcr_plotting *p, int64_t n, int64_t most, int64_t *count)
     return row;
 }
 
-static int rising(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double mcr_plot_median(double *v, int64_t count)
 {
     if (count < 1)
         return NAN;
-    qsort(v, (size_t)count, sizeof *v, rising);
+    qsort(v, (size_t)count, sizeof *v, mcr_reals_rising);
     return count % 2 ? v[count / 2] : 0.5 * (v[count / 2 - 1] + v[count / 2]);
 }
 

@@ -78,6 +78,8 @@ int64_t *mcr_plot_thin(mcr_plotting *p, int64_t n, int64_t most, int64_t *count)
 const char *mcr_plot_target_name(const mcr_plotting *p);
 /* 1: the targets of the data are few numbers or words, fit to be classes. */
 bool mcr_plot_has_classes(const mcr_data *data);
+/* The first field of strings; -1: none. */
+int64_t mcr_plot_strings(const mcr_data *data);
 /* The middle value; v is sorted. NAN: none. */
 double mcr_plot_median(double *v, int64_t count);
 

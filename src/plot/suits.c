@@ -23,7 +23,7 @@ static bool has_targets(const mcr_plotting *p)
     return p->data && mcr_data_target_count(p->data) > 0;
 }
 
-static int64_t string_field(const mcr_data *data)
+int64_t mcr_plot_strings(const mcr_data *data)
 {
     for (int64_t i = 0; data && i < data->fields; i++)
         if (data->store[i]->kind == MCR_STRINGS)
@@ -133,9 +133,9 @@ static bool dependence(const mcr_plotting *p)
 static bool logo(const mcr_plotting *p)
 {
     if (p->model)
-        return p->model->basis->fields == 1 && string_field(p->model->basis) == 0 &&
+        return p->model->basis->fields == 1 && mcr_plot_strings(p->model->basis) == 0 &&
                mcr_plot_longest(p) > 0;
-    int64_t field = string_field(p->data), first = -1, size = 0;
+    int64_t field = mcr_plot_strings(p->data), first = -1, size = 0;
     const char *bytes;
     for (int64_t i = 0; field >= 0 && i < mcr_data_count(p->data); i++) {
         if (mcr_data_string(p->data, field, i, &bytes, &size) || (first >= 0 && size != first))

@@ -271,8 +271,5 @@ void mcr_checkpoint_close(mcr_checkpoint *c)
         return;
     if (c->file >= 0)
         close(c->file);
-    mcr_free(c->ctx, c->path);
-    mcr_free(c->ctx, c->known);
-    mcr_free(c->ctx, c->value);
-    mcr_free(c->ctx, c);
+    mcr_free_all(c->ctx, c->path, c->known, c->value, c);
 }

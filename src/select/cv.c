@@ -153,8 +153,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     }
     mcr_search_close(&t);
     mcr_data_free(train);
-    mcr_free(ctx, group);
-    mcr_free(ctx, rows);
+    mcr_free_all(ctx, group, rows);
     mcr_text_free(&text);
     mcr_text_free(&name);
     return s;
@@ -435,25 +434,11 @@ void mcr_cv_free(mcr *ctx, mcr_cv_report *r)
 {
     if (!r)
         return;
-    for (int64_t m = 0; m < r->metrics; m++)
-        mcr_free(ctx, (void *)r->metric[m]);
-    for (int64_t s = 0; s < r->splits; s++) {
-        if (r->kernel)
-            mcr_free(ctx, (void *)r->kernel[s]);
-        if (r->options)
-            mcr_free(ctx, (void *)r->options[s]);
-    }
-    for (int64_t o = 0; o < r->outputs; o++)
-        mcr_free(ctx, (void *)r->output[o]);
-    mcr_free(ctx, (void *)r->output);
-    mcr_free(ctx, (void *)r->score);
-    mcr_free(ctx, (void *)r->proba);
-    mcr_free(ctx, (void *)r->split);
-    mcr_free(ctx, (void *)r->metric);
-    mcr_free(ctx, (void *)r->value);
-    mcr_free(ctx, (void *)r->kernel);
-    mcr_free(ctx, (void *)r->options);
-    mcr_free(ctx, r);
+    mcr_free_each(ctx, (void *)r->metric, r->metrics);
+    mcr_free_each(ctx, (void *)r->kernel, r->splits);
+    mcr_free_each(ctx, (void *)r->options, r->splits);
+    mcr_free_each(ctx, (void *)r->output, r->outputs);
+    mcr_free_all(ctx, (void *)r->score, (void *)r->proba, (void *)r->split, (void *)r->value, r);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------*/
@@ -488,16 +473,9 @@ static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
 static void close_job(job *j)
 {
     bool all = j->value && j->scores && j->probas;
-    for (int64_t i = 0; all && i < j->count; i++) {
-        mcr_free(j->ctx, j->value[i]);
-        mcr_free(j->ctx, j->scores[i]);
-        mcr_free(j->ctx, j->probas[i]);
-    }
-    mcr_free(j->ctx, j->value);
-    mcr_free(j->ctx, j->scores);
-    mcr_free(j->ctx, j->probas);
-    mcr_free(j->ctx, j->outputs);
-    mcr_free(j->ctx, j->score);
+    for (int64_t i = 0; all && i < j->count; i++)
+        mcr_free_all(j->ctx, j->value[i], j->scores[i], j->probas[i]);
+    mcr_free_all(j->ctx, j->value, j->scores, j->probas, j->outputs, j->score);
 }
 
 static mcr_status run_all(job *j)

@@ -61,9 +61,7 @@ static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t
     mcr_free(ctx, target);
     mcr_fitted_free(rule);
     mcr_data_free(test);
-    mcr_free(ctx, row);
-    mcr_free(ctx, value);
-    mcr_free(ctx, score);
+    mcr_free_all(ctx, row, value, score);
     return s;
 }
 
@@ -111,8 +109,7 @@ mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double 
             s = evaluate_repeat(set, &f, r, score);
         mcr_free(ctx, f.score);
     }
-    mcr_free(ctx, params);
-    mcr_free(ctx, solved);
+    mcr_free_all(ctx, params, solved);
     /* What does not fit the memory, or cannot be learnt, shows again when it is trained. */
     return s == MCR_OVER_BUDGET || s == MCR_NUMERIC || s == MCR_BAD_DATA || s == MCR_BAD_CALL
                ? MCR_OK

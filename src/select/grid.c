@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/params.h"
 #include "base/stream.h"
 #include "model/table_kernel.h"
@@ -67,8 +66,7 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
             .at = at, .length = length, .name = (size_t)(name - text), .name_length = name_length};
         s = word && called ? mcr_range_parse(&axis->values, ctx, "kernel", called, word)
                            : MCR_NO_MEMORY;
-        mcr_free(ctx, word);
-        mcr_free(ctx, called);
+        mcr_free_all(ctx, word, called);
         t->kernels *= s ? 1 : axis->values.count;
         if (!s && t->kernels > MCR_MOST_POINTS)
             s = mcr_fail(ctx, MCR_BAD_CALL, "kernel: more than %d points", MCR_MOST_POINTS);
@@ -159,7 +157,7 @@ static int64_t vector_defaults(const mcr_data *data)
     return mcr_stays_sparse(&field) ? 1 : VECTOR_KERNELS;
 }
 
-static bool has_vectors(const mcr_data *data)
+bool mcr_grid_has_vectors(const mcr_data *data)
 {
     for (int64_t f = 0; f < data->fields; f++)
         if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
@@ -191,7 +189,7 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
     mcr_scaling *scaling = NULL;
     mcr_data *prepared = NULL;
     g->forms = true;
-    g->scales = search->scales && has_vectors(data);
+    g->scales = search->scales && mcr_grid_has_vectors(data);
     mcr_scale scale = g->scales ? MCR_SCALE_STANDARD : g->options->scale;
     g->template = mcr_alloc_zero(g->ctx, MCR_TABLE_FORMS, sizeof *g->template);
     mcr_status s = g->template ? MCR_OK : MCR_NO_MEMORY;
@@ -221,7 +219,7 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
         kernels = other_defaults(data, usual);
         kernels = kernels ? kernels : vector_defaults(data);
     }
-    g->scales = search->scales && has_vectors(data);
+    g->scales = search->scales && mcr_grid_has_vectors(data);
     int64_t ways = g->scales ? 2 : 1, count = kernels * ways;
     g->template = mcr_alloc_zero(g->ctx, (size_t)count, sizeof *g->template);
     if (!g->template)
@@ -370,8 +368,7 @@ void mcr_grid_close(mcr_grid *g)
     }
     for (int a = 0; a < g->axes; a++)
         mcr_free(g->ctx, g->axis[a].values.values);
-    mcr_free(g->ctx, g->template);
-    mcr_free(g->ctx, g);
+    mcr_free_all(g->ctx, g->template, g);
 }
 
 const mcr_template *mcr_grid_template(const mcr_grid *g, int64_t point)

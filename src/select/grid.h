@@ -49,6 +49,7 @@ mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_s
                          const mcr_data *data);
 void mcr_grid_close(mcr_grid *grid); /* NULL allowed */
 
+bool mcr_grid_has_vectors(const mcr_data *data);
 /* One more template. */
 mcr_status mcr_grid_add(mcr_grid *grid, const char *text, mcr_scale scale);
 

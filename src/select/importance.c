@@ -35,13 +35,7 @@ static void close_probe(probe *a)
 {
     mcr_mixer_close(&a->mixer);
     mcr_data_free(a->data);
-    mcr_free(a->ctx, a->target);
-    mcr_free(a->ctx, a->value);
-    mcr_free(a->ctx, a->score);
-    mcr_free(a->ctx, a->proba);
-    mcr_free(a->ctx, a->same);
-    mcr_free(a->ctx, a->shuffled);
-    mcr_free(a->ctx, a->source);
+    mcr_free_all(a->ctx, a->target, a->value, a->score, a->proba, a->same, a->shuffled, a->source);
 }
 
 /* Evenly spread, so that the order of the rows does not matter. */
@@ -227,8 +221,7 @@ void mcr_importance_free(mcr *ctx, mcr_importance_report *r)
             mcr_free(ctx, (void *)r->item[i]->name);
         mcr_free(ctx, (void *)r->item[i]);
     }
-    mcr_free(ctx, (void *)r->item);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, (void *)r->item, r);
 }
 
 static mcr_status open_report(mcr_importance_report **out, const probe *a)
@@ -271,16 +264,6 @@ static mcr_status finish(mcr_importance_report **out, probe *a, mcr_importance_r
     return s;
 }
 
-static bool report_progress(probe *a, const char *phase, double fraction)
-{
-    mcr_progress at = {.size = sizeof at,
-                       .phase = phase,
-                       .fraction = fraction,
-                       .objective = NAN,
-                       .violation = NAN};
-    return mcr_report(a->ctx, &at);
-}
-
 mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr_model *model,
                                 const mcr_data *data, const char *metric, int64_t repeats)
 {
@@ -304,8 +287,8 @@ mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr
         s = shuffle_unit(&a, u, r->base, repeats, to);
         if (!s)
             s = slope_of(&a, u, &to->sensitivity);
-        if (!s && report_progress(&a, "importance", (double)(u + 1) / (double)a.mixer.units))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "importance", (double)(u + 1) / (double)a.mixer.units, 0);
     }
     return finish(out, &a, r, s);
 }
@@ -372,9 +355,7 @@ static mcr_status run_walk(probe *a, walk *w, int64_t first, int64_t count)
         }
     }
     mcr_data_free(mixed);
-    mcr_free(a->ctx, rows);
-    mcr_free(a->ctx, base);
-    mcr_free(a->ctx, f);
+    mcr_free_all(a->ctx, rows, base, f);
     return s;
 }
 
@@ -393,8 +374,8 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
     }
     for (int64_t m = 0; m < w->samples && !s; m += at_once) {
         s = run_walk(a, w, m, w->samples - m < at_once ? w->samples - m : at_once);
-        if (!s && report_progress(a, "shapley", (double)m / (double)w->samples))
-            s = mcr_fail(a->ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(a->ctx, "shapley", (double)m / (double)w->samples, 0);
     }
     double n = (double)w->samples;
     for (int64_t u = 0; u < units && !s; u++) {
@@ -408,9 +389,7 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
     r->base = w->base;
     r->value = w->value;
     r->repeats = w->samples;
-    mcr_free(a->ctx, w->order);
-    mcr_free(a->ctx, w->other);
-    mcr_free(a->ctx, w->sum);
+    mcr_free_all(a->ctx, w->order, w->other, w->sum);
     return s;
 }
 

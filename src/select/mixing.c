@@ -57,10 +57,8 @@ void mcr_mixer_close(mcr_mixer *m)
         mcr_free(m->ctx, m->unit[u].name);
     for (int64_t f = 0; m->one && f < m->data->fields; f++)
         mcr_data_free(m->one[f]);
-    if (m->ctx) {
-        mcr_free(m->ctx, m->unit);
-        mcr_free(m->ctx, m->one);
-    }
+    if (m->ctx)
+        mcr_free_all(m->ctx, m->unit, m->one);
     *m = (mcr_mixer){0};
 }
 

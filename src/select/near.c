@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include <mercer/gram.h>
 
@@ -69,7 +68,6 @@ mcr_status mcr_model_nearest(mcr *ctx, const mcr_model *model, const mcr_data *d
         insert(support, distance, found, count, j, sqrt(fmax(self + own[j] - 2 * k[j], 0)));
     mcr_data_free(one);
     mcr_data_free(some);
-    mcr_free(ctx, k);
-    mcr_free(ctx, own);
+    mcr_free_all(ctx, k, own);
     return s;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "base/stream.h"
 #include "select/select.h"
 
@@ -79,12 +80,6 @@ typedef struct scored {
     bool positive;
 } scored;
 
-static int higher_first(const void *a, const void *b)
-{
-    const scored *x = a, *y = b;
-    return (x->score < y->score) - (x->score > y->score);
-}
-
 /* Between the objects before `cut` and those from it on, in falling order. */
 static double value_at(const scored *list, int64_t n, int64_t cut)
 {
@@ -102,7 +97,7 @@ static double best_cut(scored *list, int64_t n, const threshold_rule *r)
 {
     double positives = 0, negatives = 0, hits = 0, alarms = 0, least = INFINITY;
     int64_t best = 0;
-    qsort(list, (size_t)n, sizeof *list, higher_first);
+    qsort(list, (size_t)n, sizeof *list, mcr_reals_falling);
     for (int64_t i = 0; i < n; i++)
         *(list[i].positive ? &positives : &negatives) += list[i].weight;
     for (int64_t cut = 0; cut <= n; cut++) {
@@ -140,8 +135,7 @@ static mcr_status find_cut(mcr_threshold *out, mcr *ctx, const mcr_model *m, con
     if (!s)
         *out = (mcr_threshold){
             .size = sizeof *out, .value = best_cut(list, count, r), .probability = !by_score};
-    mcr_free(ctx, target);
-    mcr_free(ctx, list);
+    mcr_free_all(ctx, target, list);
     return s;
 }
 

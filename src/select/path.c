@@ -259,14 +259,11 @@ static void close_work(work *w)
     mcr_gram_close(w->gram);
     mcr_gram_close(w->exact);
     mcr_gram_close(w->own);
-    mcr_free(ctx, w->row[0]);
-    mcr_free(ctx, w->row[1]);
+    mcr_free_all(ctx, w->row[0], w->row[1]);
     mcr_data_free(w->all);
     mcr_data_free(w->train);
     mcr_data_free(w->test);
-    mcr_free(ctx, w->value);
-    mcr_free(ctx, w->score);
-    mcr_free(ctx, w->proba);
+    mcr_free_all(ctx, w->value, w->score, w->proba);
 }
 
 /* Memory for decision values and probabilities; models of one path may differ in what they have. */
@@ -276,8 +273,7 @@ static mcr_status open_scores(work *w)
     mcr *ctx = w->set->ctx;
     int64_t n = mcr_data_count(w->test);
     bool has_proba = mcr_model_has_probability(w->model);
-    mcr_free(ctx, w->score);
-    mcr_free(ctx, w->proba);
+    mcr_free_all(ctx, w->score, w->proba);
     w->score = w->proba = NULL;
     if (w->want_score && !(w->score = mcr_alloc(ctx, (size_t)(n * f->outputs), sizeof(double))))
         return MCR_NO_MEMORY;

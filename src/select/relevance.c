@@ -344,12 +344,7 @@ static mcr_status open_search(relevance *w)
 static void close_search(relevance *w)
 {
     mcr *ctx = w->t->ctx;
-    mcr_free(ctx, w->value);
-    mcr_free(ctx, w->next);
-    mcr_free(ctx, w->mean);
-    mcr_free(ctx, w->way);
-    mcr_free(ctx, w->slope);
-    mcr_free(ctx, w->point);
+    mcr_free_all(ctx, w->value, w->next, w->mean, w->way, w->slope, w->point);
 }
 
 mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)

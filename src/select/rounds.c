@@ -200,10 +200,7 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
 static void close_item(mcr *ctx, item *it)
 {
     mcr_kernel_free(it->kernel);
-    mcr_free(ctx, it->options);
-    mcr_free(ctx, it->of);
-    mcr_free(ctx, it->at);
-    mcr_free(ctx, it->path.score);
+    mcr_free_all(ctx, it->options, it->of, it->at, it->path.score);
 }
 
 /* Where a worker keeps K of the group it has begun: others may be reading that while its own paths
@@ -300,8 +297,7 @@ static mcr_status run_unknown(const batch *b, const group *g, const item *it)
     for (int64_t i = 0, next = 0; i < c->count && !s; i++)
         if (isnan(c->score[i]))
             c->score[i] = score[next++];
-    mcr_free(t->ctx, options);
-    mcr_free(t->ctx, score);
+    mcr_free_all(t->ctx, options, score);
     return s;
 }
 
@@ -448,14 +444,6 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
 
 #define EXPENSIVE_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
 
-static bool has_vectors(const mcr_data *data)
-{
-    for (int64_t f = 0; f < data->fields; f++)
-        if (data->store[f]->kind & (MCR_DENSE | MCR_SPARSE))
-            return true;
-    return false;
-}
-
 /* Kernels on strings and graphs do much of their work when they are bound to data: each training,
  * and each prediction, would do it again. */
 static bool binds_expensively(const mcr_kernel *k)
@@ -487,7 +475,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
     double bytes = (double)mcr_gram_copy_bytes(n, true);
     bool taken = false;
     if (t->kept[number].stored || mcr_finds_kernel(options) || mcr_wants_features(options) ||
-        ((options->scale || t->grid->scales) && has_vectors(t->data)) ||
+        ((options->scale || t->grid->scales) && mcr_grid_has_vectors(t->data)) ||
         mcr_data_has_holes(t->data) ||
         (double)t->kept_bytes + bytes > MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx))
         return MCR_OK;
@@ -629,8 +617,7 @@ static mcr_status run_shared(batch *b)
         s = run_round(b);
     if (!s)
         s = share_scores(b, value, unfinished);
-    mcr_free(t->ctx, b->had);
-    mcr_free(t->ctx, value);
+    mcr_free_all(t->ctx, b->had, value);
     b->had = NULL;
     return s;
 }
@@ -669,7 +656,6 @@ static mcr_status run_rounds(batch *b)
     return s;
 }
 
-/* Tries the points that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_count)
 {
     mcr *ctx = t->ctx;

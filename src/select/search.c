@@ -191,8 +191,7 @@ static mcr_status try_coarse_to_fine(mcr_tried *t)
     int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
     lattice *l = mcr_alloc(t->ctx, (size_t)t->grid->templates, sizeof *l);
     mcr_status s = point && l ? try_lattices(t, l, point) : MCR_NO_MEMORY;
-    mcr_free(t->ctx, point);
-    mcr_free(t->ctx, l);
+    mcr_free_all(t->ctx, point, l);
     return s;
 }
 
@@ -665,11 +664,7 @@ void mcr_search_close(mcr_tried *t)
         mcr_path_space_free(ctx, &t->kept[k]);
     mcr_free(ctx, t->kept);
     mcr_budget_give(ctx, t->kept_bytes + t->space_bytes);
-    mcr_free(ctx, t->space);
-    mcr_free(ctx, t->setting);
-    mcr_free(ctx, t->score);
-    mcr_free(ctx, t->tested);
-    mcr_free(ctx, t->state);
+    mcr_free_all(ctx, t->space, t->setting, t->score, t->tested, t->state);
     mcr_checkpoint_close(t->checkpoint);
     mcr_splits_close(t->splits);
     mcr_grid_close(t->grid);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/random.h"
 #include "base/sized.h"
 #include "select/select.h"
@@ -73,8 +74,7 @@ static mcr_status deal(mcr_splits *s, const mcr_data *data, bool plain, int64_t 
             fold[order[t]] = (int32_t)(next[class_of ? class_of[order[t]] : 0]++ % s->folds);
     }
     bool short_of = !order || !next;
-    mcr_free(s->ctx, order);
-    mcr_free(s->ctx, next);
+    mcr_free_all(s->ctx, order, next);
     return short_of ? MCR_NO_MEMORY : MCR_OK;
 }
 
@@ -82,12 +82,6 @@ typedef struct group {
     int64_t number, count, place; /* place: in a random order, among groups of one size */
     int32_t fold;
 } group;
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = ((const group *)a)->number, y = ((const group *)b)->number;
-    return (x > y) - (x < y);
-}
 
 static int larger_first(const void *a, const void *b)
 {
@@ -102,7 +96,7 @@ static int64_t list_groups(group *g, const int64_t *number, int64_t n)
     int64_t groups = 0;
     for (int64_t i = 0; i < n; i++)
         g[i] = (group){.number = number[i], .count = 1};
-    qsort(g, (size_t)n, sizeof *g, by_number);
+    qsort(g, (size_t)n, sizeof *g, mcr_int64_rising);
     for (int64_t i = 0; i < n; i++) {
         if (groups && g[groups - 1].number == g[i].number)
             g[groups - 1].count++;
@@ -139,16 +133,14 @@ static mcr_status deal_groups(mcr_splits *s, const int64_t *number, int64_t repe
                     g[i].fold = (int32_t)f;
             filled[g[i].fold] += g[i].count;
         }
-        qsort(g, (size_t)groups, sizeof *g, by_number);
+        qsort(g, (size_t)groups, sizeof *g, mcr_int64_rising);
         for (int64_t i = 0; i < s->n; i++) {
             const group *of = bsearch(&(group){.number = number[i]}, g, (size_t)groups, sizeof *g,
-                                      by_number);
+                                      mcr_int64_rising);
             fold[i] = of->fold;
         }
     }
-    mcr_free(ctx, g);
-    mcr_free(ctx, order);
-    mcr_free(ctx, filled);
+    mcr_free_all(ctx, g, order, filled);
     return st;
 }
 
@@ -187,8 +179,7 @@ void mcr_splits_close(mcr_splits *s)
 {
     if (!s)
         return;
-    mcr_free(s->ctx, s->fold);
-    mcr_free(s->ctx, s);
+    mcr_free_all(s->ctx, s->fold, s);
 }
 
 int64_t mcr_splits_repeats(const mcr_splits *s)

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/stream.h"
 #include "select/search.h"
@@ -108,15 +107,11 @@ void mcr_tune_free(mcr *ctx, mcr_tune_report *r)
 {
     if (!r)
         return;
-    for (int64_t p = 0; r->point && p < r->points; p++) {
-        mcr_free(ctx, (void *)r->point[p]->kernel);
-        mcr_free(ctx, (void *)r->point[p]->options);
-    }
+    for (int64_t p = 0; r->point && p < r->points; p++)
+        mcr_free_all(ctx, (void *)r->point[p]->kernel, (void *)r->point[p]->options);
     if (r->point)
         mcr_free(ctx, (void *)r->point[0]);
-    mcr_free(ctx, (void *)r->point);
-    mcr_free(ctx, (void *)r->edge);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, (void *)r->point, (void *)r->edge, r);
 }
 
 static const char *const state_names[] = {"done", "beaten", "failed"};

@@ -233,7 +233,6 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
         result->stop = MCR_STOP_STUCK;
     if (!s && result->violation <= p->tolerance)
         result->stop = MCR_STOP_OPTIMAL;
-    mcr_free(t.ctx, t.square);
-    mcr_free(t.ctx, t.order);
+    mcr_free_all(t.ctx, t.square, t.order);
     return s;
 }

@@ -116,19 +116,11 @@ static mcr_status multiply(void *arg, int64_t rows, const double *v, double *av)
     return s;
 }
 
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* One side of a pair, from its vector and R times it. */
 static void set_direction(const state *t, int view, int64_t c, const double *vector,
                           const double *values)
 {
-    double *to = t->p->direction[view] + c * t->n, size = sqrt(dot(values, values, t->n));
+    double *to = t->p->direction[view] + c * t->n, size = sqrt(mcr_dot(values, values, t->n));
     for (int64_t i = 0; i < t->n; i++)
         to[i] = (vector[i] - values[i]) / (t->ridge[view] * size);
 }
@@ -147,7 +139,7 @@ static mcr_status make_pair(const state *t, int64_t c)
         s = apply(t, 1, 1, w, qw);
     if (s)
         return s;
-    t->p->correlation[c] = dot(ru, qw, n) / sqrt(dot(ru, ru, n) * dot(qw, qw, n));
+    t->p->correlation[c] = mcr_dot(ru, qw, n) / sqrt(mcr_dot(ru, ru, n) * mcr_dot(qw, qw, n));
     set_direction(t, 0, c, u, ru);
     set_direction(t, 1, c, w, qw);
     return MCR_OK;
@@ -189,8 +181,6 @@ mcr_status mcr_correlate_solve(mcr_correlate *p)
         s = make_pair(&t, c);
     for (int view = 0; view < VIEWS; view++)
         mcr_system_close(&t.view[view]);
-    mcr_free(ctx, t.buffer);
-    mcr_free(ctx, t.turned);
-    mcr_free(ctx, t.u);
+    mcr_free_all(ctx, t.buffer, t.turned, t.u);
     return s;
 }

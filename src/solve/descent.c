@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "linalg/blas.h"
 
 enum { MOST_CUTS = 30 };
 
@@ -32,14 +33,6 @@ typedef struct descent {
     int64_t taken;                 /* steps that were */
     double past[MCR_DESCENT_LOOK]; /* f before the last of them */
 } descent;
-
-static double dot(const double *a, const double *b, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 /* By a limit that the slope pushes it against. */
 static bool is_held(const descent *t, int64_t i)
@@ -98,7 +91,7 @@ static void aim(descent *t)
             t->d[i] -= t->held[j] ? 0 : t->h[i * n + j] * t->g[j];
         length += t->d[i] * t->d[i];
     }
-    if (dot(t->d, t->g, n) >= 0 && !t->fresh) {
+    if (mcr_dot(t->d, t->g, n) >= 0 && !t->fresh) {
         forget(t);
         aim(t);
         return;
@@ -112,14 +105,7 @@ static void aim(descent *t)
 
 static bool must_stop(descent *t, mcr_descent_result *r)
 {
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->p->phase,
-                        .fraction = NAN,
-                        .seconds = mcr_now() - t->began,
-                        .step = r->steps,
-                        .objective = t->f,
-                        .violation = r->slope};
-    if (t->p->phase && mcr_report(t->ctx, &now))
+    if (mcr_report_step(t->ctx, t->p->phase, mcr_now() - t->began, r->steps, t->f, r->slope))
         r->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->most_steps && r->steps >= t->p->most_steps)
         r->stop = MCR_STOP_STEPS;
@@ -169,15 +155,15 @@ static mcr_status search(descent *t, mcr_descent_result *r, bool *moved)
 static void learn(descent *t)
 {
     int64_t n = t->p->n;
-    double sy = dot(t->s, t->y, n), yy = dot(t->y, t->y, n);
-    if (!(sy > 1e-12 * sqrt(dot(t->s, t->s, n) * yy)))
+    double sy = mcr_dot(t->s, t->y, n), yy = mcr_dot(t->y, t->y, n);
+    if (!(sy > 1e-12 * sqrt(mcr_dot(t->s, t->s, n) * yy)))
         return;
     for (int64_t i = 0; i < n && t->fresh; i++)
         t->h[i * n + i] = sy / yy;
     t->fresh = false;
     for (int64_t i = 0; i < n; i++)
-        t->hy[i] = dot(t->h + i * n, t->y, n);
-    double scale = (1 + dot(t->y, t->hy, n) / sy) / sy;
+        t->hy[i] = mcr_dot(t->h + i * n, t->y, n);
+    double scale = (1 + mcr_dot(t->y, t->hy, n) / sy) / sy;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             t->h[i * n + j] += scale * t->s[i] * t->s[j] -
@@ -251,8 +237,6 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
         p->inverse[0] = 0;
     else if (!s && p->inverse)
         memcpy(p->inverse, t.h, sizeof *t.h * n * n);
-    mcr_free(ctx, t.g);
-    mcr_free(ctx, t.h);
-    mcr_free(ctx, t.held);
+    mcr_free_all(ctx, t.g, t.h, t.held);
     return s;
 }

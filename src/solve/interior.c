@@ -95,14 +95,10 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
 
 static void close_state(state *t)
 {
-    double *buffer[] = {t->b,      t->s,           t->t,     t->g,     t->h,      t->q,
-                        t->db,     t->ds,          t->dt,    t->du,    t->w,      t->u,
-                        t->edge,   t->solved_edge, t->try_b, t->try_g, t->best_b, t->two,
-                        t->right,  t->try_w,       t->off_s, t->off_t, t->old.db, t->old.ds,
-                        t->old.dt, t->old.du,      t->old.u};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
-    mcr_free(t->ctx, t->found);
+    mcr_free_all(t->ctx, t->b, t->s, t->t, t->g, t->h, t->q, t->db, t->ds, t->dt, t->du, t->w, t->u,
+                 t->edge, t->solved_edge, t->try_b, t->try_g, t->best_b, t->two, t->right, t->try_w,
+                 t->off_s, t->off_t, t->old.db, t->old.ds, t->old.dt, t->old.du, t->old.u,
+                 t->found);
     mcr_system_close(&t->m);
 }
 
@@ -145,12 +141,10 @@ typedef struct chunk_job {
     void (*work)(state *t, int64_t first, int64_t end, double *found);
 } chunk_job;
 
-static mcr_status run_chunk(void *arg, int64_t item, int worker)
+static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const chunk_job *j = arg;
-    int64_t first = item * CHUNK, end = first + CHUNK < j->t->n ? first + CHUNK : j->t->n;
-    double *found = j->t->found + item * FOUND;
+    double *found = j->t->found + first / CHUNK * FOUND;
     found[0] = found[1] = 0;
     j->work(j->t, first, end, found);
     return MCR_OK;
@@ -160,7 +154,7 @@ static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *)
 {
     int64_t count = (t->n + CHUNK - 1) / CHUNK;
     chunk_job j = {t, work};
-    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    (void)mcr_parallel_chunks(t->ctx, t->n, CHUNK, run_chunk, &j); /* no part fails */
     for (int k = 0; k < FOUND; k++)
         sum[k] = 0;
     for (int64_t i = 0; i < count; i++)

@@ -26,9 +26,7 @@ mcr_status mcr_laplace_open(mcr_laplace *l, mcr_system *k, mcr *ctx, int64_t n, 
 
 void mcr_laplace_close(mcr_laplace *l)
 {
-    double *array[] = {l->a, l->f, l->root, l->g, l->t, l->v, l->u, l->diagonal};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        mcr_free(l->ctx, array[i]);
+    mcr_free_all(l->ctx, l->a, l->f, l->root, l->g, l->t, l->v, l->u, l->diagonal);
 }
 
 /* ---- the mode ---------------------------------------------------------------------------------*/
@@ -73,12 +71,10 @@ static double look(mcr_laplace *l)
 
 /* W^1/2 K W^1/2 below the diagonal, a band of rows at a time, read from the columns above it in
  * squares that fit the first cache. */
-static mcr_status fill_band(void *arg, int64_t item, int worker)
+static mcr_status fill_band(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const mcr_laplace *l = arg;
-    int64_t n = l->n, ld = l->k->ld, first = item * SIDE;
-    int64_t end = first + SIDE < n ? first + SIDE : n;
+    int64_t ld = l->k->ld;
     double *k = l->k->a;
     const double *root = of_part(l, l->root);
     for (int64_t j0 = 0; j0 <= first; j0 += SIDE)
@@ -92,7 +88,7 @@ static mcr_status fill_band(void *arg, int64_t item, int worker)
 
 static mcr_status factor(mcr_laplace *l)
 {
-    mcr_status s = mcr_parallel(l->ctx, (l->n + SIDE - 1) / SIDE, fill_band, l);
+    mcr_status s = mcr_parallel_chunks(l->ctx, l->n, SIDE, fill_band, l);
     return s ? s : mcr_lapack_cholesky(l->ctx, l->n, l->k->a, l->k->ld, l->phase, NULL);
 }
 

@@ -46,11 +46,6 @@ typedef struct krylov {
     double *length;         /* of the residuals */
 } krylov;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 bool mcr_leading_by_lapack(int64_t n, int64_t count)
 {
     return n < LEAST_OBJECTS || count > n / LEAST_RATIO;
@@ -60,7 +55,7 @@ static void sizes(krylov *k, int64_t n, int64_t count)
 {
     k->n = n;
     k->block = count + GUARDS;
-    k->block = k->block < LEAST_BLOCK ? LEAST_BLOCK : least(k->block, MOST_BLOCK);
+    k->block = k->block < LEAST_BLOCK ? LEAST_BLOCK : mcr_least(k->block, MOST_BLOCK);
     k->pairs = count + GUARDS;
     k->most = count + count / 2 + 5 * k->block;
 }
@@ -105,10 +100,7 @@ static mcr_status remove_basis(krylov *k, double *r, int64_t rows)
 
 static double length_of(const double *v, int64_t n)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += v[i] * v[i];
-    return sqrt(sum);
+    return sqrt(mcr_dot(v, v, n));
 }
 
 static void scale(double *v, int64_t n, double by)
@@ -181,7 +173,7 @@ static mcr_status extend(krylov *k, double *r, int64_t rows, int64_t *added)
 /* Eigenvectors of H, and the residuals of the first pairs: y'(AV) - theta y'V. */
 static mcr_status project(krylov *k, int64_t *pairs)
 {
-    *pairs = least(k->pairs, k->size);
+    *pairs = mcr_least(k->pairs, k->size);
     for (int64_t i = 0; i < k->size; i++)
         memcpy(k->y + i * k->most, k->h + i * k->most, sizeof *k->y * (size_t)k->size);
     mcr_status s = mcr_shared_eigen(k->ctx, k->size, k->y, k->most, k->theta);
@@ -305,7 +297,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         }
         rows = choose_residuals(k, pairs, 0.1 * limit);
         if (k->size + rows > k->most)
-            s = restart(k, least(k->pairs + k->block, k->size), fresh + k->block * k->n);
+            s = restart(k, mcr_least(k->pairs + k->block, k->size), fresh + k->block * k->n);
         if (s)
             return s;
     }
@@ -328,9 +320,7 @@ static mcr_status take_buffers(krylov *k)
 
 static void give_buffer(krylov *k)
 {
-    double *all[] = {k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        mcr_free(k->ctx, all[i]);
+    mcr_free_all(k->ctx, k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length);
 }
 
 /* From rising to falling values. */
@@ -419,7 +409,7 @@ static mcr_status write_out(mcr *ctx, const mcr_leading *p, double *a)
     double *unit = mcr_alloc(ctx, ROWS, (size_t)n * sizeof *unit);
     mcr_status s = unit ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t first = 0; first < n && !s; first += ROWS) {
-        int64_t rows = least(ROWS, n - first);
+        int64_t rows = mcr_least(ROWS, n - first);
         memset(unit, 0, sizeof *unit * (size_t)(rows * n));
         for (int64_t i = 0; i < rows; i++)
             unit[i * n + first + i] = 1;
@@ -449,12 +439,13 @@ static mcr_status certify(mcr *ctx, const mcr_leading *p, const double *value, c
 {
     int64_t n = p->n;
     double worst = 0, largest = 0;
-    double *product = mcr_alloc(ctx, (size_t)least(ROWS, p->count), (size_t)n * sizeof *product);
+    double *product = mcr_alloc(ctx, (size_t)mcr_least(ROWS, p->count),
+                                (size_t)n * sizeof *product);
     mcr_status s = product ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = 0; c < p->count; c++)
         largest = fmax(largest, fabs(value[c]));
     for (int64_t first = 0; first < p->count && !s; first += ROWS) {
-        int64_t rows = least(ROWS, p->count - first);
+        int64_t rows = mcr_least(ROWS, p->count - first);
         s = multiply(ctx, p, rows, vector + first * n, product);
         for (int64_t c = 0; c < rows && !s; c++) {
             for (int64_t i = 0; i < n; i++)

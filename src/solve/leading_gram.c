@@ -37,8 +37,7 @@ static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *a
         s = mcr_gram_project(gram, all, b, rows, a);
     if (!s)
         turn(features ? a : b, size, rows, av);
-    mcr_free(ctx, a);
-    mcr_free(ctx, b);
+    mcr_free_all(ctx, a, b);
     return s;
 }
 

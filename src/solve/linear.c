@@ -174,18 +174,10 @@ void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
 bool mcr_linear_is_over(mcr *ctx, const mcr_qp *p, double began, double violation,
                         mcr_qp_result *result)
 {
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - began,
-        .step = result->steps,
-        .objective = NAN,
-        .violation = violation,
-    };
-    if (p->phase && mcr_report(ctx, &now))
+    double seconds = mcr_now() - began;
+    if (mcr_report_step(ctx, p->phase, seconds, result->steps, NAN, violation))
         result->stop = MCR_STOP_INTERRUPTED;
-    else if (p->seconds > 0 && now.seconds > p->seconds)
+    else if (p->seconds > 0 && seconds > p->seconds)
         result->stop = MCR_STOP_TIME;
     else if (p->most_steps > 0 && result->steps >= p->most_steps)
         result->stop = MCR_STOP_STEPS;

@@ -8,9 +8,7 @@
 
 #include <coin/Clp_C_Interface.h>
 #include <dlfcn.h>
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 
 /* Largest violation of a bound, and of the sign of a slope. */
 #define TOLERANCE 1e-9
@@ -106,8 +104,7 @@ void mcr_lp_close(mcr_lp *lp)
         lp->deleteModel(lp->model);
     if (lp->library)
         dlclose(lp->library);
-    mcr_free(lp->ctx, lp->every_column);
-    mcr_free(lp->ctx, lp);
+    mcr_free_all(lp->ctx, lp->every_column, lp);
 }
 
 void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "linalg/blas.h"
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
 
@@ -132,12 +131,9 @@ void mcr_interior_close(mcr_interior *lp)
         mcr_free(lp->ctx, *array);
     for (int i = 0; (array = bounded_arrays(&lp->r, i)); i++)
         mcr_free(lp->ctx, *array);
-    double *others[] = {lp->cost,  lp->a,        lp->dual,        lp->ddual,   lp->h,
-                        lp->p,     lp->off_rows, lp->right,       lp->product, lp->along,
-                        lp->strip, lp->partial,  lp->off_columns, lp->root,    lp->sums};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        mcr_free(lp->ctx, others[i]);
-    mcr_free(lp->ctx, lp);
+    mcr_free_all(lp->ctx, lp->cost, lp->a, lp->dual, lp->ddual, lp->h, lp->p, lp->off_rows,
+                 lp->right, lp->product, lp->along, lp->strip, lp->partial, lp->off_columns,
+                 lp->root, lp->sums, lp);
 }
 
 mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const double *value)

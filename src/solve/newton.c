@@ -172,18 +172,10 @@ static bool is_optimal(const state *t)
 static bool is_over(state *t)
 {
     mcr_smooth_result *r = t->result;
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = t->p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - t->began,
-        .step = r->steps,
-        .objective = r->objective,
-        .violation = r->rest,
-    };
-    if (mcr_report(t->ctx, &now))
+    double seconds = mcr_now() - t->began;
+    if (mcr_report_step(t->ctx, t->p->phase, seconds, r->steps, r->objective, r->rest))
         r->stop = MCR_STOP_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds + 3.3 * t->product > t->p->seconds)
+    else if (t->p->seconds > 0 && seconds + 3.3 * t->product > t->p->seconds)
         r->stop = MCR_STOP_TIME;
     return r->stop != MCR_STOP_OPTIMAL;
 }
@@ -402,12 +394,9 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
 
 static void close_state(state *t)
 {
-    double *buffer[] = {t->rest.v,     t->rest.gv,     t->step.v,      t->step.gv,
-                        t->residual.v, t->residual.gv, t->direction.v, t->direction.gv,
-                        t->curved.v,   t->curved.gv,   t->gradient,    t->trial};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
-    mcr_free(t->ctx, t->low_space);
+    mcr_free_all(t->ctx, t->rest.v, t->rest.gv, t->step.v, t->step.gv, t->residual.v,
+                 t->residual.gv, t->direction.v, t->direction.gv, t->curved.v, t->curved.gv,
+                 t->gradient, t->trial, t->low_space);
     mcr_system_close(&t->inner);
     mcr_gram_close(t->low);
     mcr_gram_close(t->kept);

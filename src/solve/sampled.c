@@ -31,8 +31,7 @@ mcr_status mcr_sampled_open(mcr_sampled *t, mcr_gram *d, mcr_system *m)
 
 void mcr_sampled_close(mcr_sampled *t)
 {
-    mcr_free(t->ctx, t->row);
-    mcr_free(t->ctx, t->weight);
+    mcr_free_all(t->ctx, t->row, t->weight);
 }
 
 bool mcr_sampled_suits(const mcr_sampled *t, int64_t rows, double sum)

@@ -158,14 +158,7 @@ static mcr_status apply(void *self, const double *v, double *av)
 static mcr_status over(void *self, double norm, bool *yes)
 {
     const state *t = self;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->of->phase,
-                        .fraction = NAN,
-                        .seconds = mcr_now() - t->began,
-                        .step = t->of->steps,
-                        .objective = NAN,
-                        .violation = norm};
-    *yes = mcr_report(t->ctx, &now);
+    *yes = mcr_report_step(t->ctx, t->of->phase, mcr_now() - t->began, t->of->steps, NAN, norm);
     return *yes ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
 }
 
@@ -223,8 +216,7 @@ mcr_status mcr_shifted_solve(mcr_shifted *of, double r, const double *b, int64_t
         if (!s)
             s = mcr_system_solve(&of->system, cols, x);
     }
-    mcr_free(t.ctx, t.w);
-    mcr_free(t.ctx, t.part);
+    mcr_free_all(t.ctx, t.w, t.part);
     return s;
 }
 

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "base/resume.h"
 #include "base/threads.h"
@@ -118,11 +119,9 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
 
 static void close_state(state *t)
 {
-    void *buffer[] = {t->z,      t->lo,  t->hi,   t->s,           t->ds,     t->b,
-                      t->change, t->row, t->list, t->list_source, t->weight, t->found,
-                      t->w,      t->sum, t->u,    t->edge,        t->right,  t->close};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        mcr_free(t->ctx, buffer[i]);
+    mcr_free_all(t->ctx, t->z, t->lo, t->hi, t->s, t->ds, t->b, t->change, t->row, t->list,
+                 t->list_source, t->weight, t->found, t->w, t->sum, t->u, t->edge, t->right,
+                 t->close);
     mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
 }
@@ -134,13 +133,10 @@ typedef struct chunk_job {
     void (*work)(state *t, int64_t first, int64_t end, double *found);
 } chunk_job;
 
-static mcr_status run_chunk(void *arg, int64_t item, int worker)
+static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const chunk_job *j = arg;
-    int64_t first = item * CHUNK,
-            end = first + CHUNK < j->t->at.count ? first + CHUNK : j->t->at.count;
-    double *found = j->t->found + item * FOUND;
+    double *found = j->t->found + first / CHUNK * FOUND;
     for (int k = 0; k < FOUND; k++)
         found[k] = 0;
     j->work(j->t, first, end, found);
@@ -152,7 +148,7 @@ static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *)
 {
     int64_t count = (t->at.count + CHUNK - 1) / CHUNK;
     chunk_job j = {t, work};
-    (void)mcr_parallel(t->ctx, count, run_chunk, &j); /* no part fails */
+    (void)mcr_parallel_chunks(t->ctx, t->at.count, CHUNK, run_chunk, &j); /* no part fails */
     for (int k = 0; k < FOUND; k++)
         sum[k] = 0;
     for (int64_t i = 0; i < count; i++)
@@ -210,12 +206,6 @@ static mcr_status renew(state *t)
 
 /* ---- objects far from the width ---------------------------------------------------------------*/
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Leaves out objects that the next steps will not bring near the width, if these are most. */
 static void leave_out(state *t)
 {
@@ -226,7 +216,7 @@ static void leave_out(state *t)
         return;
     for (int64_t i = 0; i < PROBES; i++)
         probe[i] = fabs(t->s[i * n / PROBES]);
-    qsort(probe, PROBES, sizeof *probe, by_size);
+    qsort(probe, PROBES, sizeof *probe, mcr_reals_rising);
     double border = fmax(fmax(probe[PROBES / SHARE], WIDTHS * t->h), CALM * t->near.gap);
     if (!(border < probe[PROBES / 2]))
         return;

@@ -51,10 +51,8 @@ void mcr_squares_close(mcr_squares *q)
 {
     if (!q->ctx)
         return;
-    double *buffer[] = {q->diagonal, q->root, q->b,       q->x,     q->f,   q->rest,
-                        q->slope,    q->unit, q->inverse, q->value, q->turn};
-    for (size_t a = 0; a < sizeof buffer / sizeof *buffer; a++)
-        mcr_free(q->ctx, buffer[a]);
+    mcr_free_all(q->ctx, q->diagonal, q->root, q->b, q->x, q->f, q->rest, q->slope, q->unit,
+                 q->inverse, q->value, q->turn);
     mcr_system_close(&q->m);
     *q = (mcr_squares){0};
 }
@@ -333,8 +331,7 @@ static mcr_status solve_quickly(mcr_squares *q, bool *done)
         s = solve(q);
     *done = !s && q->residual <= q->tol;
     q->gradient = INFINITY;
-    mcr_free(q->ctx, q->quick);
-    mcr_free(q->ctx, q->part);
+    mcr_free_all(q->ctx, q->quick, q->part);
     q->quick = q->part = NULL;
     mcr_budget_give(q->ctx, bytes);
     return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */

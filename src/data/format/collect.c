@@ -134,9 +134,7 @@ int32_t mcr_words_find(const mcr_words *words, const char *text, size_t length)
 
 void mcr_words_free(mcr_words *words, mcr *ctx)
 {
-    for (int64_t i = 0; i < words->count; i++)
-        mcr_free(ctx, words->word[i]);
-    mcr_free(ctx, words->word);
+    mcr_free_each(ctx, words->word, words->count);
     mcr_free(ctx, words->slot);
     *words = (mcr_words){0};
 }

@@ -462,8 +462,7 @@ static mcr_status keep_roles(mcr_layout *l, const mcr_csv_plan *plan)
     }
     if (status == MCR_OK && !plain)
         status = mcr_layout_roles(l, role, plan->header ? name : NULL);
-    mcr_free(l->ctx, role);
-    mcr_free(l->ctx, name);
+    mcr_free_all(l->ctx, role, name);
     return status;
 }
 
@@ -495,7 +494,6 @@ mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *p
         mcr_layout_free(*out);
         *out = NULL;
     }
-    mcr_free(ctx, l.column);
-    mcr_free(ctx, name);
+    mcr_free_all(ctx, l.column, name);
     return status;
 }

@@ -141,9 +141,7 @@ mcr_status mcr_csv_describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr
     }
     for (int64_t c = 0; d.seen != NULL && c < d.plan.columns; c++)
         mcr_words_free(&d.seen[c], ctx);
-    mcr_free(ctx, d.seen);
-    mcr_free(ctx, d.missing);
-    mcr_free(ctx, d.scratch);
+    mcr_free_all(ctx, d.seen, d.missing, d.scratch);
     mcr_blocks_close(&d.blocks);
     mcr_csv_plan_free(&d.plan, ctx);
     return status;
@@ -151,9 +149,7 @@ mcr_status mcr_csv_describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr
 
 void mcr_columns_free(mcr *ctx, mcr_column_info *columns, int64_t count)
 {
-    for (int64_t c = 0; columns != NULL && c < count; c++) {
-        mcr_free(ctx, columns[c].name);
-        mcr_free(ctx, columns[c].examples);
-    }
+    for (int64_t c = 0; columns != NULL && c < count; c++)
+        mcr_free_all(ctx, columns[c].name, columns[c].examples);
     mcr_free(ctx, columns);
 }

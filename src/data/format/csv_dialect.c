@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-/* "1,5": a number for people who write a decimal comma. */
 bool mcr_csv_decimal_comma(const mcr_csv_field *f)
 {
     size_t digits = 0, commas = 0;

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
 #include "data/format/collect.h"
 
 const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,
@@ -292,9 +291,7 @@ static mcr_csv_maker open_maker(mcr_csv_plan *plan, mcr *ctx, const char *file, 
 static mcr_status close_maker(mcr_csv_maker *m, mcr_status status)
 {
     mcr_words_free(&m->targets, m->ctx);
-    mcr_free(m->ctx, m->first);
-    mcr_free(m->ctx, m->role);
-    mcr_free(m->ctx, m->scratch);
+    mcr_free_all(m->ctx, m->first, m->role, m->scratch);
     if (status != MCR_OK)
         mcr_csv_plan_free(m->plan, m->ctx);
     return status;

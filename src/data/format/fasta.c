@@ -21,6 +21,7 @@
 #include <strings.h>
 
 #include "base/number.h"
+#include "base/order.h"
 #include "data/format/collect.h"
 #include "data/join.h"
 #include "data/write.h"
@@ -129,12 +130,6 @@ static mcr_status read_header(reader *r, const char *p, const char *end)
     return status;
 }
 
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Headers that are nothing but names (">chr1:855169-855404") would make a class of each object. A
  * clash of two hashes could only let such a file pass. */
 static mcr_status check_names(reader *r)
@@ -142,7 +137,7 @@ static mcr_status check_names(reader *r)
     int64_t n = mcr_strings_count(&r->strings);
     if (!r->only_names || !r->labels || r->word || n < NAMES_MIN)
         return MCR_OK;
-    qsort(r->name, (size_t)n, sizeof *r->name, compare_hashes);
+    qsort(r->name, (size_t)n, sizeof *r->name, mcr_uint64_rising);
     for (int64_t i = 1; i < n; i++)
         if (r->name[i] == r->name[i - 1])
             return MCR_OK;

@@ -609,9 +609,5 @@ void mcr_jsonl_close(mcr_jsonl_field *f, mcr *ctx)
     mcr_strings_close(&f->strings);
     mcr_labels_close(f->labels);
     mcr_words_free(&f->node_words, ctx);
-    mcr_free(ctx, f->weight);
-    mcr_free(ctx, f->edge_start);
-    mcr_free(ctx, f->edge);
-    mcr_free(ctx, f->edge_label);
-    mcr_free(ctx, f->name);
+    mcr_free_all(ctx, f->weight, f->edge_start, f->edge, f->edge_label, f->name);
 }

@@ -5,7 +5,6 @@
 #include "data/format/npy.h"
 
 #include "data/disk.h"
-#include "data/format/collect.h"
 
 /* More than a third of the memory, so that there is space to work. */
 static bool is_large(const mcr_npy *npy, mcr *ctx)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "data/blocks.h"
-#include "data/format/collect.h"
 #include "data/format/npy.h"
 #include "data/format/svmline.h"
 
@@ -36,11 +35,6 @@ static bool at_end(const char *p)
     return *p == '\n' || *p == '#' || (*p == '\r' && p[1] == '\n');
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* "0:id" at *p. */
 static mcr_status read_id(reader *r, const char **p, const char *end, int64_t *id)
 {
@@ -53,7 +47,7 @@ static mcr_status read_id(reader *r, const char **p, const char *end, int64_t *i
         q++;
     else
         q = mcr_parse_real(q, end, &value);
-    if (q == NULL || (!is_blank(*q) && !at_end(q)))
+    if (q == NULL || (!mcr_is_blank(*q) && !at_end(q)))
         return fail_line(r, "the id of the object (0:id) is not a number");
     *id = value >= 1 && value <= INT32_MAX && value == floor(value) ? (int64_t)value - 1 : -1;
     *p = q;
@@ -65,7 +59,7 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
 {
     int64_t expected = 1, base = r->rows * r->cols;
     for (;; expected++) {
-        while (is_blank(*p))
+        while (mcr_is_blank(*p))
             p++;
         if (at_end(p))
             break;
@@ -87,7 +81,7 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
                                index, expected - 1);
         else
             p = NULL;
-        if (p == NULL || (!is_blank(*p) && !at_end(p)) || !isfinite(value)) {
+        if (p == NULL || (!mcr_is_blank(*p) && !at_end(p)) || !isfinite(value)) {
             mcr_svm_explain(&fault, token, end, expected - 1);
             return mcr_svm_fail(&fault, r->ctx, mcr_input_name(r->blocks.in), r->line);
         }
@@ -121,7 +115,7 @@ static mcr_status read_line(reader *r, const char *p, const char *end)
         if (status == MCR_OK && mcr_labels_not_finite(r->labels) >= 0)
             status = fail_line(r, "the label is not finite");
     }
-    while (is_blank(*p))
+    while (mcr_is_blank(*p))
         p++;
     int64_t id = -1;
     if (status == MCR_OK)
@@ -143,7 +137,7 @@ static mcr_status read_block(reader *r)
     while (p < end && status == MCR_OK) {
         const char *next = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
         r->line++;
-        while (is_blank(*p))
+        while (mcr_is_blank(*p))
             p++;
         if (at_end(p) && *p != '#') {
             r->blank = r->blank == 0 ? r->line : r->blank;

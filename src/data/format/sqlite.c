@@ -9,7 +9,6 @@
 #include "data/format/sqlite.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
@@ -20,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "data/format/collect.h"
 #include "data/format/csv.h"
 #include "data/format/formats.h"
 
@@ -369,8 +367,7 @@ static void close_rows(void *arg)
         r->call.close(r->db);
     free_heap(r);
     mcr_text_free(&r->text);
-    mcr_free(ctx, r->file);
-    mcr_free(ctx, r);
+    mcr_free_all(ctx, r->file, r);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------*/
@@ -405,13 +402,7 @@ static int ask_to_stop(void *user)
     if (time - r->reported < BETWEEN)
         return 0;
     r->reported = time;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = "reading",
-                        .fraction = NAN,
-                        .seconds = time - r->began,
-                        .objective = NAN,
-                        .violation = NAN};
-    if (mcr_report(r->ctx, &now))
+    if (mcr_report_part(r->ctx, "reading", NAN, time - r->began))
         r->stopped = mcr_fail_at(r->ctx, MCR_STOPPED, r->file, 0, "reading was stopped");
     return r->stopped != MCR_OK;
 }

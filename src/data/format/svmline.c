@@ -5,18 +5,12 @@
 #include "data/format/svmline.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 /* The end of the word at p. '#' starts a comment. */
 static const char *word_end(const char *p)
 {
-    while (!is_blank(*p) && *p != '\n' && *p != '#' && !(*p == '\r' && p[1] == '\n'))
+    while (!mcr_is_blank(*p) && *p != '\n' && *p != '#' && !(*p == '\r' && p[1] == '\n'))
         p++;
     return p;
 }
@@ -164,12 +158,12 @@ static bool look_at_line(const char *p, const char *end, int64_t number, mcr_svm
 {
     bool label = true, fits = true;
     for (int64_t word = 0;; word++) {
-        while (p < end && (is_blank(*p) || *p == '\r'))
+        while (p < end && (mcr_is_blank(*p) || *p == '\r'))
             p++;
         if (p == end || *p == '#')
             break;
         const char *from = p;
-        while (p < end && !is_blank(*p) && *p != '\r')
+        while (p < end && !mcr_is_blank(*p) && *p != '\r')
             p++;
         if (is_pair(from, p)) {
             look->pairs++;
@@ -198,13 +192,13 @@ mcr_svm_look mcr_svm_look_at(const char *bytes, size_t count)
         const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline;
         if (newline == NULL) { /* cut off, perhaps within a word: all but the last word counts */
             stop = end;
-            while (lines == 0 && count >= (1 << 16) && stop > p && !is_blank(stop[-1]))
+            while (lines == 0 && count >= (1 << 16) && stop > p && !mcr_is_blank(stop[-1]))
                 stop--;
             if (lines > 0 && count >= (1 << 16))
                 break;
         }
         const char *first = p;
-        while (first < stop && (is_blank(*first) || *first == '\r'))
+        while (first < stop && (mcr_is_blank(*first) || *first == '\r'))
             first++;
         if (first < stop && *first != '#') {
             bool fits = look_at_line(p, stop, lines + 1, &look);

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "data/format/collect.h"
 #include "data/format/csv.h"
 #include "data/write.h"
 

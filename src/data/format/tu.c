@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -37,11 +36,6 @@ typedef struct reader {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* The next line without blanks at its ends; *p = NULL at the end. Blank lines may only stand at the
  * end, because the files are matched line by line. */
 static mcr_status next_line(mcr_input *in, const char **p, const char **end)
@@ -53,9 +47,9 @@ static mcr_status next_line(mcr_input *in, const char **p, const char **end)
         if (status != MCR_OK || !*p)
             return status;
         *end = *p + length;
-        while (*p < *end && is_blank(**p))
+        while (*p < *end && mcr_is_blank(**p))
             ++*p;
-        while (*p < *end && is_blank((*end)[-1]))
+        while (*p < *end && mcr_is_blank((*end)[-1]))
             --*end;
         if (*p < *end && blank)
             return mcr_input_fail(in, "line %lld before it is blank", (long long)blank);
@@ -70,7 +64,7 @@ static mcr_status next_line(mcr_input *in, const char **p, const char **end)
 static const char *parse_int(const char *p, const char *end, int64_t *value)
 {
     p = mcr_parse_int(p, end, value);
-    while (p && p < end && is_blank(*p))
+    while (p && p < end && mcr_is_blank(*p))
         p++;
     return p;
 }
@@ -141,7 +135,7 @@ static mcr_status add_edge(reader *r, mcr_input *in, const char *p, const char *
     const char *stop = parse_int(p, end, &node[0]);
     if (stop && stop < end && *stop == ',')
         stop++;
-    while (stop && stop < end && is_blank(*stop))
+    while (stop && stop < end && mcr_is_blank(*stop))
         stop++;
     stop = stop ? parse_int(stop, end, &node[1]) : NULL;
     if (stop != end)
@@ -243,8 +237,7 @@ static mcr_status sort_edges(reader *r)
     int32_t(*edge)[2] = mcr_alloc(ctx, capacity, sizeof *edge);
     int32_t *label = r->edge_label ? mcr_alloc(ctx, capacity, sizeof *label) : NULL;
     if (!r->edge_start || !edge || (r->edge_label && !label)) {
-        mcr_free(ctx, edge);
-        mcr_free(ctx, label);
+        mcr_free_all(ctx, edge, label);
         return MCR_NO_MEMORY;
     }
     /* next[g] = edge_start[g + 1] is first the place of graph g's next edge, at the end its end. */
@@ -260,8 +253,7 @@ static mcr_status sort_edges(reader *r)
         if (label)
             label[to] = r->edge_label[e];
     }
-    mcr_free(ctx, r->edge);
-    mcr_free(ctx, r->edge_label);
+    mcr_free_all(ctx, r->edge, r->edge_label);
     r->edge = edge;
     r->edge_label = label;
     return MCR_OK;
@@ -304,10 +296,7 @@ mcr_status mcr_tu_read(mcr_builder *builder, mcr *ctx, const mcr_tu_parts *parts
     }
     mcr_labels_close(r.labels);
     mcr_store_free(r.store);
-    mcr_free(ctx, r.graph_of);
-    mcr_free(ctx, r.edge);
-    mcr_free(ctx, r.edge_label);
-    mcr_free(ctx, r.edge_start);
+    mcr_free_all(ctx, r.graph_of, r.edge, r.edge_label, r.edge_start);
     return status;
 }
 
