@@ -271,6 +271,20 @@ static void reads_records_across_blocks(void **state)
     free(text);
 }
 
+/* What the columns are is decided by the first block, whatever follows. */
+static void plans_by_the_first_block(void **state)
+{
+    char *text = lines_of("aaaaaaa,bbbbbbb\n", "1234567,7654321\n"), line[LINE + 1], message[64];
+    for (int i = BLOCK + 1; i <= MORE; i++) {
+        snprintf(line, sizeof line, "w%06d,7654321\n", i);
+        put_line(text, i, line);
+    }
+    snprintf(message, sizeof message, "f:%d: column \"aaaaaaa\": \"w%06d\" is not", BLOCK + 1,
+             BLOCK + 1);
+    refuse(*state, text, (mcr_read_options){0}, message);
+    free(text);
+}
+
 static void finds_blank_lines(void **state)
 {
     mcr *ctx = *state;
@@ -380,6 +394,7 @@ int main(void)
         cmocka_unit_test(survives_short_memory),
         cmocka_unit_test_setup_teardown(cuts_at_line_ends, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_records_across_blocks, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(plans_by_the_first_block, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(finds_blank_lines, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(closes_gaps, test_setup, test_teardown),
         cmocka_unit_test(stops_between_blocks),
