@@ -27,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = {  # what is changed, and the tests that must see it
     "src/model/container.c": ["test_container"],
     "src/model/load.c": ["test_load"],
+    "src/data/format/csv.c": ["test_csv_table", "test_format_csv"],
     "src/data/format/csv_dialect.c": ["test_csv_fields"],
     "src/data/format/csv_record.c": ["test_csv_fields"],
     "src/data/format/fasta.c": ["test_format_fasta", "test_join"],

@@ -133,7 +133,7 @@ static mcr_status split(reader *r, const char *p)
     split_lines(r, p, end);
     mcr_status status = mcr_parallel(r->ctx, r->chunks, count_item, r);
     for (int64_t i = 0; i < r->chunks; i++)
-        quotes = quotes || r->chunk[i].quotes;
+        quotes |= r->chunk[i].quotes;
     if (quotes) {
         split_records(r, p, end);
     } else {
@@ -352,7 +352,7 @@ static void join_chunks(reader *r)
 {
     for (int64_t i = 0; i < r->chunks; i++) {
         const mcr_csv_chunk *c = &r->chunk[i];
-        if (c->first > r->rows && c->rows > 0) {
+        if (c->first > r->rows) {
             move_rows(r->to.number, r->plan.numbers, r->rows, c);
             move_rows(r->to.target, r->plan.targets, r->rows, c);
             move_rows(r->to.weight, 1, r->rows, c);
@@ -362,7 +362,7 @@ static void join_chunks(reader *r)
         r->rows += c->rows;
         if (c->number_holes)
             r->dense->holes = true;
-        if (r->skips.bad == 0 && c->skips.bad > 0) {
+        if (r->skips.bad == 0) {
             r->skips.first = c->skips.first;
             memcpy(r->skips.why, c->skips.why, sizeof r->skips.why);
         }
@@ -376,7 +376,7 @@ static void find_date_holes(reader *r, int64_t first)
 {
     bool any = false;
     for (int64_t i = 0; i < r->chunks; i++)
-        any = any || r->chunk[i].date_holes;
+        any |= r->chunk[i].date_holes;
     for (int64_t d = 0; d < r->plan.dates && any; d++)
         for (int64_t row = first; row < r->rows && !r->date[d].store->holes; row++)
             r->date[d].store->holes = isnan(r->to.date[d][row * MCR_DATE_PARTS]);
@@ -444,9 +444,9 @@ static mcr_status open_texts(reader *r)
             status = mcr_strings_open(&r->text[text], r->ctx, name);
             if (status == MCR_OK)
                 r->text[text++].store->role = column->role;
-        }
-        if (column->role == MCR_DATE && status == MCR_OK)
+        } else if (column->role == MCR_DATE) {
             status = open_dates(r, date++, name);
+        }
         if (column->carried && status == MCR_OK) {
             status = mcr_strings_open(&r->carried[carried], r->ctx, name);
             if (status == MCR_OK)
@@ -540,7 +540,7 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     status = read_records(r, p);
     while (status == MCR_OK && !r->blocks.last) {
         status = mcr_blocks_next(&r->blocks);
-        if (status == MCR_OK && r->blocks.count > 0)
+        if (r->blocks.count > 0) /* none after a failure */
             status = read_records(r, r->blocks.bytes);
     }
     if (status == MCR_OK && r->rows == 0)
