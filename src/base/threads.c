@@ -20,7 +20,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>

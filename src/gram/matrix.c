@@ -6,8 +6,6 @@
  */
 #include "gram/bound.h"
 
-#include <math.h>
-
 #include "base/threads.h"
 #include "gram/half.h"
 #include "kernel/vectors.h"

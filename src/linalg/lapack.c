@@ -7,7 +7,6 @@
 #include "linalg/lapack.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/context.h"

@@ -240,31 +240,36 @@ static int solve(int64_t n, const double *a, int64_t lda, int vectors, double *w
     return info;
 }
 
+/* Pairs from .. to-1, by rising values; words < 0: only asks for the work space. */
+static int some_pairs(int64_t n, double *a, int64_t lda, int vectors, int64_t from, int64_t to,
+                      double *value, double *vector, int64_t ldv, double *work, int words,
+                      int *whole)
+{
+    double *q = NULL;
+    if (words < 0) {
+        *work = words_for(n, vectors);
+        *whole = 1;
+    }
+    if (words < 0 || n == 0)
+        return 0;
+    int info = words > 1 ? solve(n, a, lda, vectors, work, &q) : -1;
+    if (info)
+        return info;
+    memcpy(value, work + from, (size_t)(to - from) * sizeof *value);
+    for (int64_t j = from; j < to && vectors; j++)
+        memcpy(vector + (j - from) * ldv, q + j * n, (size_t)n * sizeof *vector);
+    return 0;
+}
+
 void mcr_own_dsyevd(const char *job, const char *triangle, const int *pn, double *a, const int *lda,
                     double *value, double *work, const int *words, int *whole,
                     const int *whole_words, int *info, size_t x, size_t y)
 {
-    int64_t n = *pn;
-    int vectors = *job == 'V';
-    double *q = NULL;
     (void)triangle;
     (void)whole_words;
     (void)x;
     (void)y;
-    *info = 0;
-    if (*words < 0) {
-        *work = words_for(n, vectors);
-        *whole = 1;
-        return;
-    }
-    if (n == 0)
-        return;
-    *info = *words > 1 ? solve(n, a, *lda, vectors, work, &q) : -1;
-    if (*info)
-        return;
-    memcpy(value, work, (size_t)n * sizeof *value);
-    for (int64_t j = 0; j < n && vectors; j++)
-        memcpy(a + j * *lda, q + j * n, (size_t)n * sizeof *a);
+    *info = some_pairs(*pn, a, *lda, *job == 'V', 0, *pn, value, a, *lda, work, *words, whole);
 }
 
 void mcr_own_dsyevr(const char *job, const char *range, const char *triangle, const int *pn,
@@ -275,8 +280,6 @@ void mcr_own_dsyevr(const char *job, const char *range, const char *triangle, co
                     size_t y, size_t z)
 {
     int64_t n = *pn, from = *range == 'I' ? *first - 1 : 0, to = *range == 'I' ? *last : n;
-    int vectors = *job == 'V';
-    double *q = NULL;
     (void)triangle;
     (void)low;
     (void)high;
@@ -286,19 +289,6 @@ void mcr_own_dsyevr(const char *job, const char *range, const char *triangle, co
     (void)x;
     (void)y;
     (void)z;
-    *info = *found = 0;
-    if (*words < 0) {
-        *work = words_for(n, vectors);
-        *whole = 1;
-        return;
-    }
-    if (n == 0)
-        return;
-    *info = *words > 1 ? solve(n, a, *lda, vectors, work, &q) : -1;
-    if (*info)
-        return;
-    *found = (int)(to - from);
-    memcpy(value, work + from, (size_t)(to - from) * sizeof *value);
-    for (int64_t j = from; j < to && vectors; j++)
-        memcpy(vector + (j - from) * *ldv, q + j * n, (size_t)n * sizeof *vector);
+    *info = some_pairs(n, a, *lda, *job == 'V', from, to, value, vector, *ldv, work, *words, whole);
+    *found = *info || *words < 0 || n == 0 ? 0 : (int)(to - from);
 }
