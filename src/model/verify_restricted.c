@@ -14,8 +14,8 @@
  *   sum_i (loss_i(f_i) - loss_i(h_i) - s_i (f_i - h_i)) + |gradient|^2 / (2 mu)
  *
  * So the rounding of f does not count, but by its square; and where the gap at f is more than the
- * model says, h is taken nearer to the optimum, by Newton's method. It proves what the model says if
- * its gap is less: the fit had other values f, by its own rounding, and so another such point.
+ * model says, h is taken nearer to the optimum, by Newton's method. It proves what the model says
+ * if its gap is less: the fit had other values f, by its own rounding, and so another such point.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -297,8 +297,9 @@ static mcr_status advance(mcr_falkon *t)
         s = evaluate(t, fmax(norm, target(t)));
     if (!s && rough && t->r->objective > objective)
         return take_back(t, length);
-    /* Else they have given what they can, as where a step is cut to next to nothing. Away from the optimum a step gains what it promised, if K
-     * of the landmarks is so well conditioned that floats are not to blame. */
+    /* Else they have given what they can, as where a step is cut to next to nothing. Away from the
+     * optimum a step gains what it promised, if K of the landmarks is so well conditioned that
+     * floats are not to blame. */
     double promised = -slope * length * (1 - length / 2);
     bool gains = t->quick && length > 0.1 && objective - t->r->objective >= 0.25 * promised;
     t->fall = t->r->gradient / gradient;
