@@ -99,6 +99,8 @@ mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols,
  * apart become less. u and *square, with the penalty mu, are corrected. */
 mcr_status mcr_gram_span_closer(mcr_gram *gram, const double *w, int64_t cols, double mu, double *u,
                                 double *square, mcr_span_known *known);
+/* What the budget had left when a restricted Gram was opened; of others, what it has. */
+size_t mcr_gram_restricted_spare(const mcr_gram *gram);
 /* Whether the floats are kept. */
 bool mcr_gram_restricted_keeps(const mcr_gram *gram);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */

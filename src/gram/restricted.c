@@ -238,7 +238,7 @@ static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, dou
         sum += h[i];
     size_t bytes = (size_t)t->map->landmarks * (size_t)(t->map->landmarks + t->map->count) *
                    sizeof(double);
-    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= mcr_budget_left(t->ctx);
+    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= t->spare / 2;
     mcr_status s = *done ? mcr_budget_take(t->ctx, bytes, "the landmarks' kernel values") : MCR_OK;
     if (s || !*done)
         return s;
@@ -314,6 +314,7 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
     mcr_status s = measure_map(t);
     if (!s)
         s = open_values(t, most, &work);
+    t->spare = mcr_budget_left(ctx);
     if (!s)
         s = mcr_gram_factor(out, ctx,
                             &(mcr_factor){.n = mcr_data_count(data),
@@ -338,6 +339,13 @@ bool mcr_gram_is_restricted(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     return g && g->of.round == through;
+}
+
+size_t mcr_gram_restricted_spare(const mcr_gram *gram)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    return mcr_gram_is_restricted(gram) ? ((const restricted *)g->of.self)->spare
+                                        : mcr_budget_left(gram->ctx);
 }
 
 bool mcr_gram_restricted_keeps(const mcr_gram *gram)

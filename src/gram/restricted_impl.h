@@ -18,6 +18,9 @@ typedef struct mcr_restricted {
     float *kept;     /* the same in float, rows ld apart; NULL: not kept */
     int64_t ld;
     size_t taken;
+    /* Of the budget when it was opened: what is computed in which way is decided by that, and does
+     * not depend on what uses memory later. */
+    size_t spare;
     double turn;   /* |T|^2, as the sum of its squares */
     double length; /* of a landmark in feature space, squared: the largest */
 } mcr_restricted;
