@@ -74,6 +74,33 @@ double mcr_gram_near_error(const mcr_gram *gram, double sum);
  * each unit of |a|, and D w by `value` in a row. Of a restricted Gram. */
 mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
                                 double *value);
+/* The gradient of sum_i loss_i(f(x_i)) + mu / 2 |f|^2 on the span of landmarks, by a pass in double
+ * over all rows of a restricted Gram (all of these, not some): f has the coefficients T c in the
+ * landmarks as they are rounded, which is what a model stores. u: filled as for round.h, with mu f
+ * added; *square: |f|^2. */
+mcr_status mcr_gram_span_gradient(mcr_gram *gram, struct mcr_round *round, double mu,
+                                  double *square);
+/* Bounds on its errors, with s_i = sqrt(K(x_i,x_i)). Errors of n x m kernel values and of sums are
+ * taken for independent (Higham and Mary 2019): bounds with them fail once in 10^13 cases. */
+typedef struct mcr_span_known {
+    double *length; /* rows: s_i */
+    double *size;   /* of each output: C, the sum of |c_j| s_j over the landmarks' coefficients */
+    double *value;  /* of each output: f(x_i) errs by value s_i, independently of other rows */
+    double slope;   /* |D^T a| errs by slope sqrt(sum_i a_i^2 s_i^2) */
+    double pull;    /* |D^T f| by pull C */
+    double turned;  /* and both by this share of the result */
+    double between; /* |f|^2 by between C^2 */
+    double apart;   /* |1 - T'K_mm T|, but for one case in 10^10: |u|^2 may be too small by it */
+} mcr_span_known;
+/* length, size and value are filled. */
+mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols,
+                               mcr_span_known *known);
+/* The same with K of the landmarks in extended precision, where there is that: pull, between and
+ * apart become less. u and *square, with the penalty mu, are corrected. */
+mcr_status mcr_gram_span_closer(mcr_gram *gram, const double *w, int64_t cols, double mu, double *u,
+                                double *square, mcr_span_known *known);
+/* What the budget had left when a restricted Gram was opened; of others, what it has. */
+size_t mcr_gram_restricted_spare(const mcr_gram *gram);
 /* Whether the floats are kept. */
 bool mcr_gram_restricted_keeps(const mcr_gram *gram);
 /* Whether the features of the exact map are the data's own, so that nothing has to be made. */

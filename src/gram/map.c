@@ -217,15 +217,10 @@ static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows 
     return s;
 }
 
-void mcr_map_coefficients(const mcr_map *m, const double *w, int64_t cols, double *coef)
+mcr_status mcr_map_coefficients(const mcr_map *m, const double *w, int64_t cols, double *coef)
 {
-    for (int64_t i = 0; i < m->landmarks; i++)
-        for (int64_t c = 0; c < cols; c++) {
-            double sum = 0;
-            for (int64_t k = 0; k < m->count; k++)
-                sum += m->turn[i * m->count + k] * w[k * cols + c];
-            coef[i * cols + c] = sum;
-        }
+    return mcr_shared_gemm(m->ctx, MCR_AS_IS, MCR_AS_IS, m->landmarks, cols, m->count, 1, m->turn,
+                           m->count, w, cols, 0, coef, cols);
 }
 
 /* ---- all maps ---------------------------------------------------------------------------------*/

@@ -49,7 +49,8 @@ mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *kernel);
 mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
                                const mcr_data *data, int64_t rank, uint64_t seed);
 
-/* A weight per feature, as coefficients of the landmarks: coef (landmarks x cols) = T w. */
-void mcr_map_coefficients(const mcr_map *map, const double *w, int64_t cols, double *coef);
+/* A weight per feature, as coefficients of the landmarks: coef (landmarks x cols) = T w. The same
+ * bits whenever it is computed. */
+mcr_status mcr_map_coefficients(const mcr_map *map, const double *w, int64_t cols, double *coef);
 
 #endif

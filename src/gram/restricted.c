@@ -13,25 +13,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sum.h"
 #include "base/team.h"
-#include "gram/factor_impl.h"
-#include "gram/map.h"
-#include "gram/round.h"
+#include "gram/restricted_impl.h"
 #include "linalg/shared.h"
 
 enum { BLOCK_NUMBERS = 2 << 20 }; /* of a block of objects that are read from their file */
 
-typedef struct restricted {
-    mcr *ctx;
-    mcr_map *map;
-    const mcr_data *data;
-    mcr_gram *cross; /* K_nm; NULL: the data stay in a file */
-    float *kept;     /* the same in float, rows ld apart; NULL: not kept */
-    int64_t ld;
-    size_t taken;
-    double turn;   /* |T|^2, as the sum of its squares */
-    double length; /* of a landmark in feature space, squared: the largest */
-} restricted;
+typedef mcr_restricted restricted;
 
 static mcr_status make_rows(void *self, const int64_t *row, int64_t first, int64_t count,
                             double *to, int64_t ld)
@@ -52,10 +41,15 @@ static double in_block(const void *self, int64_t first, int64_t count, const dou
     return b->of->work(b->of->self, b->first + first, count, y, a);
 }
 
+int64_t mcr_restricted_rows(const restricted *t)
+{
+    return BLOCK_NUMBERS / (t->map->landmark->store[0]->cols + 1) + 1;
+}
+
 /* The pass over kernel values, block by block; add: what a block gives (landmarks x outputs). */
 static mcr_status pass_blocks(const restricted *t, mcr_round *r, double *add)
 {
-    int64_t rows = BLOCK_NUMBERS / (t->map->landmark->store[0]->cols + 1) + 1;
+    int64_t rows = mcr_restricted_rows(t);
     size_t size = (size_t)(t->map->landmarks * r->outputs);
     mcr_status s = MCR_OK;
     r->sum = 0;
@@ -85,31 +79,98 @@ static mcr_status pass_blocks(const restricted *t, mcr_round *r, double *add)
     return s;
 }
 
-static mcr_status through(void *self, mcr_round *r)
+/* The pass over kernel values for coefficients c of the landmarks; u (landmarks x outputs), then
+ * space for as many. */
+static mcr_status pass_values(const restricted *t, mcr_round *r, const double *c, double *u)
 {
-    const restricted *t = self;
-    const mcr_map *m = t->map;
-    int64_t rows = m->landmarks, p = m->count, k = r->outputs;
-    double *c = mcr_alloc(t->ctx, (size_t)(rows * k), 3 * sizeof *c);
-    if (!c)
-        return MCR_NO_MEMORY;
-    double *u = c + rows * k;
     mcr_round inner = *r;
     inner.c = r->c ? c : NULL;
     inner.u = r->u ? u : NULL;
     inner.kept = t->kept;
     inner.kept_rows = t->kept ? mcr_data_count(t->data) : 0;
     inner.kept_ld = t->ld;
-    mcr_status s = MCR_OK;
-    if (r->c)
-        s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, k, p, 1, m->turn, p, r->c, k, 0, c,
-                            k);
-    if (!s)
-        s = t->cross ? mcr_gram_round(t->cross, &inner) : pass_blocks(t, &inner, u + rows * k);
-    if (!s && r->u)
-        s = mcr_shared_gemm(t->ctx, MCR_TRANSPOSED, MCR_AS_IS, p, k, rows, 1, m->turn, p, u, k, 0,
-                            r->u, k);
+    mcr_status s = t->cross ? mcr_gram_round(t->cross, &inner)
+                            : pass_blocks(t, &inner, u + t->map->landmarks * r->outputs);
     r->sum = inner.sum;
+    return s;
+}
+
+mcr_status mcr_restricted_back(const restricted *t, const double *u, int64_t cols, double *to)
+{
+    const mcr_map *m = t->map;
+    return mcr_shared_gemm(t->ctx, MCR_TRANSPOSED, MCR_AS_IS, m->count, cols, m->landmarks, 1,
+                           m->turn, m->count, u, cols, 0, to, cols);
+}
+
+static mcr_status through(void *self, mcr_round *r)
+{
+    const restricted *t = self;
+    int64_t rows = t->map->landmarks, k = r->outputs;
+    double *c = mcr_alloc(t->ctx, (size_t)(rows * k), 3 * sizeof *c), *u = c ? c + rows * k : NULL;
+    mcr_status s = c ? MCR_OK : MCR_NO_MEMORY;
+    if (!s && r->c)
+        s = mcr_map_coefficients(t->map, r->c, k, c);
+    if (!s)
+        s = pass_values(t, r, c, u);
+    if (!s && r->u)
+        s = mcr_restricted_back(t, u, k, r->u);
+    mcr_free(t->ctx, c);
+    return s;
+}
+
+/* ---- gradients of problems on the span --------------------------------------------------------*/
+
+mcr_status mcr_restricted_own(const restricted *t, const double *c, int64_t cols, double *q)
+{
+    enum { ROWS = 64 };
+    int64_t m = t->map->landmarks;
+    double *k = mcr_alloc(t->ctx, (size_t)m, ROWS * sizeof *k);
+    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t first = 0; first < m && !s; first += ROWS) {
+        int64_t rows = m - first < ROWS ? m - first : ROWS;
+        s = mcr_gram_block(t->own, (mcr_rows){NULL, first, rows}, (mcr_rows){NULL, 0, m}, k, m);
+        for (int64_t e = 0; e < rows * cols && !s; e++) {
+            const double *value = k + e / cols * m, *by = c + e % cols;
+            double sum = 0, rest = 0;
+            for (int64_t j = 0; j < m; j++)
+                mcr_add_exactly(&sum, &rest, value[j] * by[j * cols]);
+            q[first * cols + e] = sum + rest;
+        }
+    }
+    mcr_free(t->ctx, k);
+    return s;
+}
+
+/* u and the sum of all processes. */
+static mcr_status total(mcr_gram *gram, double *u, int64_t count, double *sum)
+{
+    u[count] = *sum;
+    mcr_status s = mcr_gram_total(gram, u, count + 1);
+    *sum = u[count];
+    return s;
+}
+
+mcr_status mcr_gram_span_gradient(mcr_gram *gram, mcr_round *r, double mu, double *square)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    const restricted *t = g->of.self;
+    int64_t size = t->map->landmarks * r->outputs;
+    double *c = mcr_alloc(t->ctx, 4 * (size_t)size + 1, sizeof *c);
+    mcr_status s = c ? mcr_map_coefficients(t->map, r->c, r->outputs, c) : MCR_NO_MEMORY;
+    double *q = c ? c + size : NULL, *u = c ? q + size : NULL;
+    if (!s)
+        s = pass_values(t, r, c, u);
+    if (!s)
+        s = total(gram, u, size, &r->sum);
+    if (!s)
+        s = mcr_restricted_own(t, c, r->outputs, q);
+    *square = 0;
+    for (int64_t i = 0; i < size && !s; i++) {
+        *square += c[i] * q[i];
+        u[i] += mu * q[i];
+    }
+    if (!s)
+        s = mcr_restricted_back(t, u, r->outputs, r->u);
     mcr_free(t->ctx, c);
     return s;
 }
@@ -177,7 +238,7 @@ static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, dou
         sum += h[i];
     size_t bytes = (size_t)t->map->landmarks * (size_t)(t->map->landmarks + t->map->count) *
                    sizeof(double);
-    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= mcr_budget_left(t->ctx);
+    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= t->spare / 2;
     mcr_status s = *done ? mcr_budget_take(t->ctx, bytes, "the landmarks' kernel values") : MCR_OK;
     if (s || !*done)
         return s;
@@ -191,17 +252,15 @@ static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, dou
 static mcr_status measure_map(restricted *t)
 {
     const mcr_map *m = t->map;
-    mcr_gram *own = NULL;
     double *diagonal = mcr_alloc(t->ctx, (size_t)m->landmarks, sizeof *diagonal);
-    mcr_status s = diagonal ? mcr_gram_open(&own, t->ctx, m->kernel, m->landmark, NULL)
+    mcr_status s = diagonal ? mcr_gram_open(&t->own, t->ctx, m->kernel, m->landmark, NULL)
                             : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_gram_diagonal(own, 0, diagonal);
+        s = mcr_gram_diagonal(t->own, 0, diagonal);
     for (int64_t i = 0; i < m->landmarks && !s; i++)
         t->length = fmax(t->length, diagonal[i]);
     for (int64_t i = 0; i < m->landmarks * m->count && !s; i++)
         t->turn += m->turn[i] * m->turn[i];
-    mcr_gram_close(own);
     mcr_free(t->ctx, diagonal);
     return s;
 }
@@ -209,6 +268,7 @@ static mcr_status measure_map(restricted *t)
 static void release(mcr *ctx, void *source)
 {
     restricted *t = source;
+    mcr_gram_close(t->own);
     mcr_gram_close(t->cross);
     mcr_free(ctx, t->kept);
     mcr_budget_give(ctx, t->taken);
@@ -233,16 +293,13 @@ static mcr_status keep_values(restricted *t, size_t most)
 /* Kernel values against the landmarks, and what one of them costs. */
 static mcr_status open_values(restricted *t, size_t most, double *work)
 {
-    mcr_gram *own = NULL;
-    if (!mcr_data_on_disk(t->data)) {
-        mcr_status s = mcr_gram_open(&t->cross, t->ctx, t->map->kernel, t->data, t->map->landmark);
-        *work = s ? 0 : mcr_gram_work(t->cross);
-        return s ? s : keep_values(t, most);
+    if (mcr_data_on_disk(t->data)) {
+        *work = mcr_gram_work(t->own);
+        return MCR_OK;
     }
-    mcr_status s = mcr_gram_open(&own, t->ctx, t->map->kernel, t->map->landmark, NULL);
-    *work = s ? 0 : mcr_gram_work(own);
-    mcr_gram_close(own);
-    return s;
+    mcr_status s = mcr_gram_open(&t->cross, t->ctx, t->map->kernel, t->data, t->map->landmark);
+    *work = s ? 0 : mcr_gram_work(t->cross);
+    return s ? s : keep_values(t, most);
 }
 
 mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr_data *data,
@@ -254,9 +311,10 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
         return MCR_NO_MEMORY;
     *t = (restricted){.ctx = ctx, .map = map, .data = data};
     double work = 0;
-    mcr_status s = open_values(t, most, &work);
+    mcr_status s = measure_map(t);
     if (!s)
-        s = measure_map(t);
+        s = open_values(t, most, &work);
+    t->spare = mcr_budget_left(ctx);
     if (!s)
         s = mcr_gram_factor(out, ctx,
                             &(mcr_factor){.n = mcr_data_count(data),
@@ -283,6 +341,13 @@ bool mcr_gram_is_restricted(const mcr_gram *gram)
     return g && g->of.round == through;
 }
 
+size_t mcr_gram_restricted_spare(const mcr_gram *gram)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    return mcr_gram_is_restricted(gram) ? ((const restricted *)g->of.self)->spare
+                                        : mcr_budget_left(gram->ctx);
+}
+
 bool mcr_gram_restricted_keeps(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
@@ -304,13 +369,13 @@ mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t c
     double *c = mcr_alloc(t->ctx, (size_t)size, sizeof *c), square = 0;
     if (!c)
         return MCR_NO_MEMORY;
-    mcr_map_coefficients(t->map, w, cols, c);
-    for (int64_t i = 0; i < size; i++)
+    mcr_status s = mcr_map_coefficients(t->map, w, cols, c);
+    for (int64_t i = 0; i < size && !s; i++)
         square += c[i] * c[i];
     mcr_free(t->ctx, c);
     *slope = FLT_EPSILON * t->length * sqrt(t->turn);
     *value = FLT_EPSILON * t->length * sqrt(square);
-    return MCR_OK;
+    return s;
 }
 
 mcr_rows mcr_gram_landmarks(const mcr_gram *gram)

@@ -6,17 +6,18 @@
 
 #include <string.h>
 
+#include "base/sum.h"
 #include "base/team.h"
 #include "base/threads.h"
 #include "gram/bound.h"
 
 enum {
-    BLOCK_BYTES = 3 << 18,  /* of kernel values: they stay in the second-level cache */
-    MOST_ROWS = 96,         /* of a block */
-    MOST_PARTS = 64,        /* of a pass */
-    PART_ROWS = 512,        /* of a part, at least */
-    PART_NUMBERS = 4 << 20, /* of all parts together */
-    FEW_ROWS = 12           /* a block has a multiple of these: what tiles compute at a time */
+    BLOCK_BYTES = 3 << 18,           /* of kernel values: they stay in the second-level cache */
+    MOST_ROWS = MCR_ROUND_DEPTH - 4, /* of a block */
+    MOST_PARTS = 64,                 /* of a pass */
+    PART_ROWS = 512,                 /* of a part, at least */
+    PART_NUMBERS = 4 << 20,          /* of all parts together */
+    FEW_ROWS = 12 /* a block has a multiple of these: what tiles compute at a time */
 };
 
 typedef struct round_job {
@@ -28,6 +29,7 @@ typedef struct round_job {
     int64_t cols, ld, rows;
     int64_t parts, part_rows;
     double *u, *sum; /* of each part, output by output */
+    double *rest;    /* what rounding took from u; NULL: not wanted */
 } round_job;
 
 /* Values of some rows: those that are kept where they are, or computed into k. */
@@ -63,6 +65,22 @@ static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch 
     return s;
 }
 
+/* u += K'a of one output, for the rows of a block; in double the sums of blocks are added
+ * exactly. */
+static void add_block(const round_job *j, int64_t part, int64_t o, const void *const *row,
+                      const double *a, int64_t count, double *space)
+{
+    int64_t at = (part * j->r->outputs + o) * j->cols;
+    if (!j->rest) {
+        j->kit->update(j->u + at, row, a, count, 0, j->cols);
+        return;
+    }
+    memset(space, 0, sizeof *space * (size_t)j->cols);
+    j->kit->update(space, row, a, count, 0, j->cols);
+    for (int64_t c = 0; c < j->cols; c++)
+        mcr_add_exactly(&j->u[at + c], &j->rest[at + c], space[c]);
+}
+
 /* One block: y = K c, a, u += K'a. */
 static mcr_status run_block(const round_job *j, int64_t part, int64_t first, void *k, double *space,
                             mcr_scratch *scratch)
@@ -87,7 +105,7 @@ static mcr_status run_block(const round_job *j, int64_t part, int64_t first, voi
     for (o = 0; o < outputs && r->u; o++) {
         for (i = 0; i < count; i++)
             at[i] = r->work ? a[i * outputs + o] : y[i * outputs + o];
-        j->kit->update(j->u + (part * outputs + o) * j->cols, row, at, count, 0, j->cols);
+        add_block(j, part, o, row, at, count, at + MOST_ROWS);
     }
     return s;
 }
@@ -96,7 +114,7 @@ static mcr_status run_part(void *arg, int64_t part, int worker)
 {
     const round_job *j = arg;
     mcr *ctx = j->gram->ctx;
-    size_t numbers = (size_t)(MOST_ROWS * (2 * j->r->outputs + 1));
+    size_t numbers = (size_t)(MOST_ROWS * (2 * j->r->outputs + 1) + (j->rest ? j->cols : 0));
     double *space = mcr_alloc(ctx, numbers, sizeof *space);
     void *k = mcr_alloc(ctx, (size_t)(j->rows * j->ld), (size_t)j->kit->bytes);
     mcr_scratch *scratch = j->bound ? j->bound->scratch[worker] : NULL;
@@ -126,10 +144,13 @@ static void add_parts(const round_job *j, mcr_round *r)
 {
     for (int64_t c = 0; c < j->cols && r->u; c++)
         for (int64_t o = 0; o < r->outputs; o++) {
-            double sum = 0;
-            for (int64_t p = 0; p < j->parts; p++)
-                sum += j->u[(p * r->outputs + o) * j->cols + c];
-            r->u[c * r->outputs + o] = sum;
+            double sum = 0, rest = 0;
+            for (int64_t p = 0; p < j->parts; p++) {
+                int64_t at = (p * r->outputs + o) * j->cols + c;
+                mcr_add_exactly(&sum, &rest, j->u[at]);
+                rest += j->rest ? j->rest[at] : 0;
+            }
+            r->u[c * r->outputs + o] = sum + rest;
         }
     for (int64_t p = 0; p < j->parts; p++)
         r->sum += j->sum[p];
@@ -154,8 +175,10 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
     set_sizes(&j);
     double *ct = mcr_alloc(g->ctx, size, sizeof *ct);
     j.u = r->u ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.u) : NULL;
+    bool exact = r->u && r->precise;
+    j.rest = exact ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.rest) : NULL;
     j.sum = mcr_alloc_zero(g->ctx, (size_t)j.parts, sizeof *j.sum);
-    s = ct && (!r->u || j.u) && j.sum ? MCR_OK : MCR_NO_MEMORY;
+    s = ct && (!r->u || j.u) && (!exact || j.rest) && j.sum ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = 0; c < j.cols && r->c && !s; c++)
         for (int64_t o = 0; o < r->outputs; o++)
             ct[o * j.cols + c] = r->c[c * r->outputs + o];
@@ -166,7 +189,7 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
         s = mcr_parallel(g->ctx, j.parts, run_part, &j);
     if (!s)
         add_parts(&j, r);
-    mcr_free_all(g->ctx, ct, j.u, j.sum);
+    mcr_free_all(g->ctx, ct, j.u, j.rest, j.sum);
     return s;
 }
 

@@ -21,6 +21,10 @@
 typedef double mcr_round_work(const void *self, int64_t first, int64_t count, const double *y,
                               double *a);
 
+/* In double, so many terms of u are added up with rounding; blocks of that many are then added
+ * exactly. */
+enum { MCR_ROUND_DEPTH = 96 + 4 };
+
 typedef struct mcr_round {
     mcr_rows x;
     bool precise; /* kernel values in double */

@@ -126,6 +126,8 @@ static mcr_status sum_row(void *arg, int64_t i, int worker)
     enum { MOST = 64 };
     long double sum[MOST];
     int64_t row = to->object ? to->object[i] : i;
+    if (to->wanted && !to->wanted[i])
+        return MCR_OK;
     for (int64_t first = 0; first < to->outputs; first += MOST) {
         int64_t k = to->outputs - first < MOST ? to->outputs - first : MOST;
         for (int64_t o = 0; o < k; o++)
@@ -152,11 +154,12 @@ mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
     to->share = INFINITY;
     if (LDBL_MANT_DIG < 64 || !root->same || !suits(root, &work))
         return MCR_OK;
-    int64_t *used = mcr_alloc(binding->ctx, (size_t)to->n, sizeof *used), count = 0;
+    int64_t *used = mcr_alloc(binding->ctx, (size_t)to->n, sizeof *used), count = 0, rows = 0;
     if (!used)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < to->n; i++) {
         bool any = false;
+        rows += !to->wanted || to->wanted[i];
         for (int64_t o = 0; o < to->outputs; o++)
             any |= to->a[i * to->outputs + o] != 0;
         used[count] = i;
@@ -165,7 +168,7 @@ mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
     extended_job job = {root, to, used, count};
     mcr_status s = MCR_OK;
     mcr_error r = {INFINITY, INFINITY};
-    if (work * (double)count * (double)to->n <= MOST_WORK)
+    if (work * (double)count * (double)rows <= MOST_WORK)
         s = mcr_binding_extended_error(binding, &r);
     if (!s && isfinite(r.absolute)) {
         s = mcr_parallel(binding->ctx, to->n, sum_row, &job);

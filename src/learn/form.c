@@ -247,10 +247,9 @@ static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w
     int64_t r = m->landmarks;
     double *coef = mcr_alloc(ctx, (size_t)r, (size_t)outputs * 2 * sizeof *coef);
     int32_t *output = mcr_alloc(ctx, (size_t)outputs, sizeof *output);
-    mcr_status s = coef && output ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = coef && output ? mcr_map_coefficients(m, w, outputs, coef) : MCR_NO_MEMORY;
     if (!s) {
         double *by_output = coef + r * outputs;
-        mcr_map_coefficients(m, w, outputs, coef);
         for (int64_t o = 0; o < outputs; o++) {
             output[o] = (int32_t)o;
             for (int64_t i = 0; i < r; i++)

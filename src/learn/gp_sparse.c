@@ -275,7 +275,8 @@ static mcr_status by_derivatives(mcr_gp *gp, double *g)
     slopes sum = {.g = g};
     double trace = 0;
     mcr_status s = mcr_system_inverse(&t->e, true, t->inverse);
-    mcr_map_coefficients(t->map, t->beta, 1, t->u);
+    if (!s)
+        s = mcr_map_coefficients(t->map, t->beta, 1, t->u);
     if (!s)
         s = between(gp, 0, 1, 1, t->s);
     if (!s)

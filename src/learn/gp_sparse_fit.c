@@ -220,8 +220,9 @@ mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, con
     mcr_status s = open_sparse(&t, in, goal);
     if (!s)
         s = mcr_gp_tune(&gp);
+    if (!s)
+        s = mcr_map_coefficients(t.map, t.beta, 1, t.u);
     if (!s) {
-        mcr_map_coefficients(t.map, t.beta, 1, t.u);
         for (int64_t i = 0; i < t.m; i++)
             t.work[i] = t.scale * t.u[i];
         s = mcr_fitted_whole(out, in->ctx, t.m, 1, t.work);

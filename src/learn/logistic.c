@@ -190,6 +190,8 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o)
         .loss = two ? loss_of_two : loss_of_many,
         .curve = two ? curve_of_two : curve_of_many,
         .self = g,
+        .bend = two ? 0.25 : 0.5,
+        .weight = g->weight,
         .identity = o->tol * heaviest(g),
         .gap = INFINITY,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,

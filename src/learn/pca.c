@@ -171,9 +171,8 @@ static mcr_status make_near(mcr_fitted **out, const pca *p, const mcr_form *form
         return s;
     mcr_fitted *f = *out;
     double *mean = mcr_alloc(p->ctx, (size_t)m->landmarks, sizeof *mean);
-    s = mean ? MCR_OK : MCR_NO_MEMORY;
+    s = mean ? mcr_map_coefficients(m, p->d.c->features, 1, mean) : MCR_NO_MEMORY;
     if (!s) {
-        mcr_map_coefficients(m, p->d.c->features, 1, mean);
         int64_t to = 0;
         for (int64_t i = 0; i < m->landmarks && to < f->basis; i++)
             if (m->object[i] == f->object[to])

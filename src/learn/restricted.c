@@ -30,6 +30,10 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
     t->dual = r->objective - r->gap;
     t->certificate = "relative gap of the restricted problem";
     t->value = r->gap / fmax(fabs(r->objective), 1e-300);
+    t->value_error = (r->gap_error + t->value * r->objective_error) /
+                     fmax(fabs(r->objective), 1e-300);
+    t->objective_error = r->objective_error + r->gap_error;
+    t->as_computed = r->as_computed;
     t->tolerance = problem->gap;
     t->iterations = r->passes;
     t->stop = r->stop;
@@ -41,8 +45,10 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
     if (!s)
         s = mcr_fitted_remark(t,
                               "f is within %.2g sqrt(K(x,x)) of the optimum on these landmarks, at "
-                              "every x; preconditioned by %lld objects",
-                              r->distance, (long long)r->sample);
+                              "every x%s; preconditioned by %lld objects",
+                              r->distance,
+                              r->as_computed ? ", for kernel values as they were computed" : "",
+                              (long long)r->sample);
     if (s)
         mcr_fitted_free(t);
     else

@@ -313,6 +313,8 @@ static mcr_smooth squared(const mcr_goal *goal, double lambda, double tol)
                         .loss = squared_loss,
                         .curve = squared_curve,
                         .self = goal,
+                        .bend = 2,
+                        .weight = goal->weight,
                         .quadratic = true,
                         .identity = INFINITY,
                         .gap = tol,

@@ -183,6 +183,7 @@ typedef struct mcr_extended {
     const int64_t *object; /* their numbers in the binding; NULL: all, in order */
     int64_t n, outputs;
     const double *a;
+    const bool *wanted; /* n: f and low of others are not computed; NULL: all are */
     double *f, *low;
     double share; /* filled */
 } mcr_extended;

@@ -14,6 +14,7 @@
 #ifndef MCR_MODEL_VERIFY_H
 #define MCR_MODEL_VERIFY_H
 
+#include "base/sum.h"
 #include "model/model.h"
 
 /* A number and a bound on its error. */
@@ -28,10 +29,8 @@ typedef struct mcr_exact_sum {
 
 static inline void mcr_exact_add(mcr_exact_sum *s, double term)
 {
-    double sum = s->sum + term, back = sum - s->sum;
-    s->rest += (s->sum - (sum - back)) + (term - back);
+    mcr_add_exactly(&s->sum, &s->rest, term);
     s->size += term < 0 ? -term : term;
-    s->sum = sum;
 }
 
 static inline double mcr_exact_total(const mcr_exact_sum *s)

@@ -47,7 +47,8 @@ static double add_loss(const void *self, int64_t first, int64_t count, const dou
     return t->p->loss(t->p->self, first, count, y, a);
 }
 
-/* f = D w, the gradient, and what they say of the optimum. */
+/* f = D w, the gradient, and what they say of the optimum: in double those of the function that a
+ * model stores, if that has landmarks. */
 static mcr_status measure(mcr_falkon *t, bool precise)
 {
     mcr_falkon_result *r = t->r;
@@ -61,11 +62,16 @@ static mcr_status measure(mcr_falkon *t, bool precise)
                       .self = t,
                       .y = t->f,
                       .u = t->g};
-    mcr_status s = mcr_gram_factor_round(t->gram, &pass);
+    bool stored = precise && mcr_gram_is_restricted(t->gram);
+    t->square = 0;
+    mcr_status s = stored ? mcr_gram_span_gradient(t->gram, &pass, mu, &t->square)
+                          : mcr_gram_factor_round(t->gram, &pass);
     r->passes++;
-    for (int64_t k = 0; k < t->size && !s; k++)
+    for (int64_t k = 0; k < t->size && !s && !stored; k++) {
         t->g[k] += mu * t->w[k];
-    r->objective = pass.sum + mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
+        t->square += t->w[k] * t->w[k];
+    }
+    r->objective = pass.sum + mu / 2 * t->square;
     r->gradient = s ? NAN : sqrt(mcr_falkon_dot(t->size, t->g, t->g));
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
@@ -192,7 +198,7 @@ static mcr_status find_length(mcr_falkon *t, double *length)
            sum;
     double cross = mcr_falkon_dot(t->size, t->w, t->step),
            slope = mcr_falkon_dot(t->size, t->g, t->step);
-    double base = mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
+    double base = mu / 2 * t->square;
     double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
     mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
     bool found = false;
@@ -220,7 +226,7 @@ static mcr_status walk_steps(void *self, mcr_walk *w)
 /* Floats are good for a few steps, or for none where mu is small against their rounding. For a
  * checkpoint the state is kept within the steps of conjugate gradients if these are all that is
  * long and the loop is our own; else where such steps end, which is soon then. */
-static mcr_status find_step(mcr_falkon *t, double *norm)
+mcr_status mcr_falkon_find_step(mcr_falkon *t, double *norm)
 {
     enum { MOST = 500, MOST_ROUGH = 8, MOST_KEPT = 25 };
     int64_t most = mcr_resume_keeps(t->ctx) && mcr_team_of_rows(t->ctx) ? MOST_KEPT : MOST;
@@ -232,9 +238,10 @@ static mcr_status find_step(mcr_falkon *t, double *norm)
                        .stepped = stepped,
                        .over = over,
                        .self = t,
-                       .enough = fmax(0.7 * target(t), share * t->r->gradient),
+                       .enough = t->polishes ? 0.2 * target(t)
+                                             : fmax(0.7 * target(t), share * t->r->gradient),
                        .most = t->rough ? MOST_ROUGH : most,
-                       .part = t->p->quadratic ? t->steps_part : NULL,
+                       .part = t->p->quadratic && !t->polishes ? t->steps_part : NULL,
                        .walk = walk_steps};
     double *minus = mcr_alloc(t->ctx, (size_t)t->size, sizeof *minus);
     if (!minus)
@@ -279,7 +286,7 @@ static mcr_status advance(mcr_falkon *t)
     bool rough = t->rough;
     mcr_status s = !t->p->quadratic && t->steps > SLOW ? renew(t) : MCR_OK;
     if (!s)
-        s = find_step(t, &norm);
+        s = mcr_falkon_find_step(t, &norm);
     if (!s && !t->p->quadratic)
         s = find_length(t, &length);
     slope = s ? 0 : mcr_falkon_dot(t->size, t->g, t->step);
@@ -290,10 +297,11 @@ static mcr_status advance(mcr_falkon *t)
         s = evaluate(t, fmax(norm, target(t)));
     if (!s && rough && t->r->objective > objective)
         return take_back(t, length);
-    /* Else they have given what they can. Away from the optimum a step gains what it promised, if K
-     * of the landmarks is so well conditioned that floats are not to blame. */
+    /* Else they have given what they can, as where a step is cut to next to nothing. Away from the
+     * optimum a step gains what it promised, if K of the landmarks is so well conditioned that
+     * floats are not to blame. */
     double promised = -slope * length * (1 - length / 2);
-    bool gains = t->quick && length > 0 && objective - t->r->objective >= 0.25 * promised;
+    bool gains = t->quick && length > 0.1 && objective - t->r->objective >= 0.25 * promised;
     t->fall = t->r->gradient / gradient;
     t->rough = rough && (t->fall <= 0.2 || (gains && !t->p->quadratic));
     return s;
@@ -418,7 +426,11 @@ static mcr_status iterate(mcr_falkon *t)
         mcr_resume_drop(t->ctx, t->steps_part);
         s = mcr_resume_keep(t->ctx, t->part, walk, t);
     }
-    return s || !t->blunt ? s : measure(t, true);
+    if (!s && t->blunt)
+        s = measure(t, true);
+    if (!s && r->stop == MCR_STOP_STUCK)
+        s = mcr_falkon_polish(t);
+    return s ? s : mcr_falkon_certify(t);
 }
 
 static mcr_status open_state(mcr_falkon *t)

@@ -23,6 +23,10 @@ typedef struct mcr_falkon_result {
     double objective, gradient;
     double gap;      /* the objective is at most that much above the optimum */
     double distance; /* |w - w*| is at most that */
+    /* What rounding may have changed in objective and gap; of a restricted Gram (gram/factor.h),
+     * where f has the coefficients that a model stores. Of others 0. */
+    double objective_error, gap_error;
+    bool as_computed; /* of the problem with kernel values as they were computed */
 } mcr_falkon_result;
 
 /* Ends when the bound on the gap is at most problem->gap of the objective. w: filled; f (n x

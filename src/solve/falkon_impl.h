@@ -35,6 +35,10 @@ typedef struct mcr_falkon {
     bool rough;          /* passes of conjugate gradients take floats */
     bool plain;          /* and so may gradients that are large against the error */
     bool blunt;          /* the last one did */
+    double square;       /* |w|^2; in double that of the function which a model stores */
+    bool polishes;       /* a step is to be exact: what follows is the certificate */
+    bool polished;       /* the slopes of the certificate are those at df, not at f */
+    double above;        /* of the gap: what is not |g|^2 / (2 mu) */
     double began;
     mcr_falkon_result *r;
     int64_t steps, in_vain; /* of the last step: of conjugate gradients; without much gain */
@@ -55,6 +59,16 @@ static inline double mcr_falkon_dot(int64_t n, const double *x, const double *y)
 
 /* falkon.c: whether to end, by time or the user. If one of several processes does, all do. */
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes);
+
+/* A step by conjugate gradients; df: D step, if there is space for it. */
+mcr_status mcr_falkon_find_step(mcr_falkon *t, double *norm);
+
+/* falkon_certify.c */
+
+/* Where rounding allows no more steps: a better point of the dual problem. */
+mcr_status mcr_falkon_polish(mcr_falkon *t);
+/* What rounding leaves of the certificate, in the end. */
+mcr_status mcr_falkon_certify(mcr_falkon *t);
 
 /* falkon_sample.c */
 

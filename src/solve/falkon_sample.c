@@ -107,7 +107,7 @@ mcr_status mcr_falkon_open_sample(mcr_falkon *t)
     mcr_rows rows = {t->row, 0, t->samples};
     count = (size_t)t->samples;
     size_t bytes = count * (size_t)t->width * sizeof(double);
-    if (t->quick || bytes > mcr_budget_left(t->ctx) / 4)
+    if (t->quick || bytes > mcr_gram_restricted_spare(t->gram) / 4)
         return mcr_gram_select_both(&t->sample, t->gram, rows);
     s = mcr_budget_take(t->ctx, bytes, t->p->phase);
     if (s)

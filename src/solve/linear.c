@@ -45,6 +45,41 @@ static bool is_settled(const mcr_qp *p, double *b)
     return !p->no_sum && !(up && down);
 }
 
+/* With small bounds all coefficients may be at those that are farther from 0. No slope then says
+ * what the offset is, only where it may be, and no solver that goes by slopes within the bounds
+ * ends. *done: it is so, and b are these; else b is as it was. Where bounds that are equal but for
+ * rounding add up to the sum of b. */
+static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
+                             mcr_qp_result *result, bool *done)
+{
+    mcr *ctx = mcr_gram_context(d);
+    double sum = 0, size = 0;
+    *done = false;
+    for (int64_t i = 0; i < p->n; i++) {
+        double to = p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
+        sum += to - b[i];
+        size += fabs(to);
+    }
+    if (p->no_sum || fabs(sum) > 1e-12 * size)
+        return MCR_OK;
+    double *kept = mcr_alloc(ctx, (size_t)p->n, sizeof *kept);
+    mcr_qp_result at = *result;
+    if (!kept)
+        return MCR_NO_MEMORY;
+    memcpy(kept, b, sizeof *b * (size_t)p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        b[i] = p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
+    mcr_status s = mcr_linear_evaluate(d, p, b, g, w, &at);
+    *done = !s && at.violation <= p->tolerance;
+    if (*done) {
+        *result = at;
+        result->stop = MCR_STOP_OPTIMAL;
+    } else
+        memcpy(b, kept, sizeof *b * (size_t)p->n);
+    mcr_free(ctx, kept);
+    return s;
+}
+
 /* Where the smoothed hinge is stuck: the interior point method, with what is left of time and
  * steps. The better of both solutions is the result. */
 static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, double *g, double *w,
@@ -109,8 +144,11 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
     if (!few && mcr_gram_sparse(d))
         return mcr_linear_descent(d, p, b, g, w, result);
     double began = mcr_now();
+    bool done = false;
     mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
-    return s || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
+    if (!s && result->stop == MCR_STOP_STUCK)
+        s = try_bounds(d, p, b, g, w, result, &done);
+    return s || done || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
 mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,

@@ -30,6 +30,10 @@ typedef struct mcr_smooth {
     void (*curve)(const void *self, int64_t first, int64_t count, const double *f, const double *v,
                   double *hv);
     const void *self;
+    /* Of a loss of weight 1 a bound on the second derivative, and the weights (NULL: all 1): for
+     * bounds on rounding (used by falkon.h). */
+    double bend;
+    const double *weight;
     bool quadratic;     /* the Hessian is the same everywhere (used by falkon.h) */
     double identity;    /* largest |mu a + gradient| that is optimal */
     double gap;         /* largest gap that is optimal, as a share of the objective */

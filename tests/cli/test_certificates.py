@@ -366,5 +366,23 @@ def test_detection_is_scored_by_ranks():
                                           status=2).stderr
 
 
+def test_all_coefficients_at_their_bounds():
+    """Classes of equal size and a small C: the offset is not unique, and features must find what kernel values do."""
+    rows = ["0,a", "1,b", "2,c", ".5,a", "1.5,b", "2.5,c", ".2,a", "1.2,b", "2.2,c"]
+    with open("balanced.csv", "w") as out:
+        out.write("\n".join(["x,t"] + rows) + "\n")
+    for C in (1e-6, 0.01, 0.1):
+        want = tap.mercer_json("fit", "svm", "balanced.csv", "-k", "linear", "-C", C, "--form", "dual", "-o", "d.mercer")
+        got = tap.mercer_json("fit", "svm", "balanced.csv", "-k", "linear", "-C", C, "--form", "primal", "-o", "p.mercer")
+        tap.check_equal(got["stop"], "optimal", C)
+        tap.check_near(got["primal"], want["primal"], 1e-9 * want["primal"], C)
+        assert got["gap"] <= 1e-9 * got["primal"], got["gap"]
+        tap.check_equal(tap.mercer_json("verify", "p.mercer", "balanced.csv")["agrees"], True, C)
+        for approx in ("falkon", "nystrom", "rff"):
+            near = tap.mercer_json("fit", "svm", "balanced.csv", "-k", "rbf(gamma=1)", "-C", C, "--approx", approx,
+                                   "--rank", 50, "-o", "p.mercer")
+            tap.check_equal(near["stop"], "optimal", (approx, C))
+
+
 if __name__ == "__main__":
     tap.main(globals())

