@@ -402,7 +402,7 @@ static mcr_status project_kept(void *arg, int64_t item, int worker)
     (void)worker;
     enum { SOME = 4 };
     const product_job *j = arg;
-    int64_t p = j->d->p, first = item * j->stripe, cols = least(j->stripe, p - first);
+    int64_t p = j->d->p, first = item * j->stripe, cols = mcr_least(j->stripe, p - first);
     double *y = j->y + first;
     for (int64_t t = 0; t < j->count; t += SOME) {
         const float *x[SOME];
@@ -422,7 +422,7 @@ static mcr_status project_kept(void *arg, int64_t item, int worker)
 static mcr_status project_block(product_job *j)
 {
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
-        return mcr_parallel(j->d->ctx, items(j->d->p, j->stripe), project_kept, j);
+        return mcr_parallel(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_kept, j);
     mcr_status s = fill_block(j);
     return s ? s : run_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
 }
