@@ -174,8 +174,8 @@ bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
            !mcr_gram_is_slow(gram);
 }
 
-/* Whether the working set is everything. A trial from nothing takes few steps for each row of K that
- * it needs: cutting the rows to a set would take longer than the steps. */
+/* Whether the working set is everything. A trial from nothing takes few steps for each row of K
+ * that it needs: cutting the rows to a set would take longer than the steps. */
 static bool is_whole(const mcr_smo *s)
 {
     const mcr_qp *p = s->p;
