@@ -53,12 +53,19 @@ mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile)
     return status;
 }
 
+/* In the order of mcr_chain_block: where the numbers overflow, both are not finite. */
 mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
     bool product = bound->kernel->type == &mcr_kernel_product;
-    double part[PIECE];
-    mcr_status status = mcr_bound_child_diagonal(bound, 0, side, rows, k);
-    for (int c = 1; c < bound->children; c++) {
+    double part[PIECE], number = product ? 1 : 0, value;
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < rows.count; i++)
+        k[i] = number;
+    for (int c = 0; c < bound->children; c++) {
+        if (mcr_kernel_is_constant(bound->child[c]->kernel, &value)) {
+            number = product ? number * value : number + value;
+            continue;
+        }
         for (int64_t i = 0; i < rows.count && status == MCR_OK; i += PIECE) {
             mcr_rows some = mcr_rows_part(rows, i, PIECE);
             status = mcr_bound_child_diagonal(bound, c, side, some, part);
@@ -66,5 +73,7 @@ mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
                 k[i + t] = product ? k[i + t] * part[t] : k[i + t] + part[t];
         }
     }
+    for (int64_t i = 0; i < rows.count && status == MCR_OK; i++)
+        k[i] = product ? k[i] * number : k[i] + number;
     return status;
 }

@@ -262,13 +262,11 @@ static mcr_status scan(mcr_csv_maker *m, bool header)
         status = count_cells(m);
         plan->header = header || is_header(m);
     }
-    if (status == MCR_OK)
-        status = find_commas(m);
     if (status == MCR_OK && plan->header)
         status = keep_names(m);
     for (int64_t c = 0; c < plan->columns && status == MCR_OK && !plan->header; c++)
         status = count_cell(m, c, &m->first[c]);
-    return status;
+    return status == MCR_OK ? find_commas(m) : status;
 }
 
 static mcr_csv_maker open_maker(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
