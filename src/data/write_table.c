@@ -33,7 +33,7 @@ static bool holds_libsvm(const mcr_data *data, char why[MCR_WHY])
         const char *word = data->classes->name[c];
         double value;
         const char *end = word + strlen(word);
-        if (word[strcspn(word, " \t\r\n#:,")] != '\0' ||
+        if (word[strcspn(word, " \t\r\n#:,\x1f")] != '\0' ||
             (mcr_parse_real(word, end, &value) == end && !isfinite(value)))
             return mcr_writer_no(why, "the class \"%.40s\" cannot stand in it", word);
     }
@@ -138,7 +138,8 @@ static void add_cell(mcr_text *to, mcr_span s, char separator)
     bool quote = mcr_csv_missing(&f) || s.bytes[0] == ' ' || s.bytes[0] == '\t' ||
                  s.bytes[s.length - 1] == ' ' || s.bytes[s.length - 1] == '\t' ||
                  is_number(s.bytes, s.length) ||
-                 (s.length >= 3 && memcmp(s.bytes, "\xEF\xBB\xBF", 3) == 0); /* a byte order mark */
+                 /* a byte order mark, or the first byte of a compressed file */
+                 (s.length >= 3 && memcmp(s.bytes, "\xEF\xBB\xBF", 3) == 0) || s.bytes[0] == '\x1f';
     for (size_t i = 0; i < s.length && !quote; i++)
         quote = s.bytes[i] == separator || memchr("\"\r\n;,\t", s.bytes[i], 6) != NULL;
     if (!quote) {

@@ -33,14 +33,17 @@ static bool words_without(const mcr_data *data, const char *bytes, char why[MCR_
 
 static bool holds_text(const mcr_data *data, char why[MCR_WHY])
 {
-    if (!holds_strings(data, why) || !words_without(data, "\t\n", why))
+    if (!holds_strings(data, why) || !words_without(data, "\t\n\x1f", why))
         return false;
     for (int64_t i = 0; i < data->count; i++) {
         mcr_span s = mcr_writer_string(data, 0, i);
-        bool mark = i == 0 && data->target == NULL && s.length >= 3 &&
-                    memcmp(s.bytes, "\xef\xbb\xbf", 3) == 0;
-        if (mark || (s.length > 0 &&
-                     (memchr(s.bytes, '\n', s.length) != NULL || s.bytes[s.length - 1] == '\r')))
+        if (i == 0 && data->target == NULL &&
+            ((s.length >= 3 && memcmp(s.bytes, "\xef\xbb\xbf", 3) == 0) ||
+             (s.length >= 2 && memcmp(s.bytes, "\x1f\x8b", 2) == 0)))
+            return mcr_writer_no(
+                why, "the first string begins like a byte order mark or a compressed file");
+        if (s.length > 0 &&
+            (memchr(s.bytes, '\n', s.length) != NULL || s.bytes[s.length - 1] == '\r'))
             return mcr_writer_no(why, "string %" PRId64 " has a line end in it", i + 1);
     }
     return true;
