@@ -148,14 +148,15 @@ mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols, mc
 {
     enum { DEVIATIONS = 8 }; /* Hoeffding: beyond them are 2 exp(-32) of all cases */
     const restricted *t = mcr_gram_as_factor(gram)->of.self;
-    double m = (double)t->map->landmarks, error = 0, apart = 0, blocks = 0;
+    double m = (double)t->map->landmarks, apart = 0;
+    double rows[2] = {0, 0}; /* the largest error of a kernel value, blocks; of all processes */
     gain by = {0, 0};
     mcr_error own = {0, 0};
     mcr_status s = measure_span(t, w, cols, known->size, known->value, &by);
     if (!s)
-        s = measure_all_rows(t, known->length, &error, &blocks);
+        s = measure_all_rows(t, known->length, &rows[0], &rows[1]);
     if (!s)
-        s = mcr_team_largest(t->ctx, &error, 1);
+        s = mcr_team_largest(t->ctx, rows, 2);
     if (!s)
         s = measure_apart(t, &apart);
     if (!s)
@@ -163,8 +164,8 @@ mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols, mc
     double between = (isfinite(own.absolute) ? own.absolute : MCR_UNKNOWN_ERROR) + 2 * unit;
     for (int64_t o = 0; o < cols && !s; o++) /* in so many parts vmath.c adds up */
         known->value[o] = DEVIATIONS *
-                          (error * known->value[o] + unit * sqrt(m / 8 + 48) * known->size[o]);
-    known->slope = DEVIATIONS * by.usual * (error + unit * (MCR_ROUND_DEPTH + blocks));
+                          (rows[0] * known->value[o] + unit * sqrt(m / 8 + 48) * known->size[o]);
+    known->slope = DEVIATIONS * by.usual * (rows[0] + unit * (MCR_ROUND_DEPTH + rows[1]));
     known->pull = by.worst * between;
     known->between = between;
     known->turned = 2 * unit * m * sqrt(t->turn * m * t->length);

@@ -92,7 +92,7 @@ typedef struct mcr_gp {
     const mcr_gp_own *own; /* in place of all that; NULL: as above */
     void *method;
     struct mcr_gp_values {
-        double *x; /* values and slopes so far, in the order in which they were asked for */
+        double *x; /* scales, their value and its slope so far, in the order of the search */
         int64_t count, capacity;
         int64_t at; /* that are given again, after an earlier run; == count: all were */
         bool again; /* the last value was: the kernel is not that of `at` */
@@ -129,9 +129,9 @@ static inline int64_t mcr_gp_variables(const mcr_gp *gp)
 {
     return gp->scales + !isnan(gp->extra);
 }
-/* From given to best, within the limits. again: given is known to be good, nothing else is tried
+/* From given to best, within the limits. goes_on: given are the scales of a model, nothing is tried
  * before. Leaves gp->f and all that was found; f is INFINITY if no likelihood is finite. */
-mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool again,
+mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool goes_on,
                          double *best);
 
 /* Adds the sums of D_ij dK_ij / d(log of a scale), i <= j, after prepare (gp_slope.c). */

@@ -61,9 +61,11 @@ static mcr_status descend(const search *t, mcr_gp *gp, point *p, mcr_descent_res
         s = mcr_descent_solve(gp->ctx, &problem, p->x, r);
     for (int64_t i = 0; i < square; i++)
         p->inverse[i] *= (double)gp->n;
+    if (s)
+        return s;
     p->f = r->f;
     gp->steps += r->steps;
-    return s;
+    return MCR_OK;
 }
 
 static bool is_over(const mcr_descent_result *r)
@@ -148,10 +150,10 @@ static mcr_status search_sample(search *t, int64_t n)
                      .extra = gp->extra,
                      .at = at,
                      .type = gp->type,
-                     .y = y,
-                     .weight = y + n * parts,
                      .parts = parts};
     if (!s) {
+        sample.y = y;
+        sample.weight = y + n * parts;
         sample.k = mcr_system_smaller(&gp->k, n);
         s = gp->type->open(&sample);
         if (!s)
@@ -231,6 +233,12 @@ static mcr_status search_from(search *t, point *p, double *best, bool *over)
     return s;
 }
 
+/* Whether there is no more time, once something was computed. */
+static bool is_late(const search *t, bool begun)
+{
+    return begun && t->problem.deadline > 0 && mcr_now() > t->problem.deadline;
+}
+
 /* From each point; after samples, from the most likely one, and from others that are more likely
  * than what was found. */
 static mcr_status search_all(search *t, double *best)
@@ -239,7 +247,9 @@ static mcr_status search_all(search *t, double *best)
     mcr_status s = MCR_OK;
     bool over = false, compare = gp->sample > 0 && t->count > 1;
     gp->f = INFINITY;
-    for (int64_t i = 0; i < t->count && compare && !s; i++, gp->steps++)
+    for (int64_t i = 0; i < t->count && compare; i++)
+        t->points[i].f = INFINITY;
+    for (int64_t i = 0; i < t->count && compare && !s && !is_late(t, i > 0); i++, gp->steps++)
         s = mcr_gp_value_at(gp, t->points[i].x, &t->points[i].f);
     if (compare && !s)
         sort(t);
@@ -260,7 +270,7 @@ static void choose_start(const search *t, int64_t run, const double *given)
     }
 }
 
-mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool again,
+mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool goes_on,
                          double *best)
 {
     int64_t n = problem->n, size = n + n * n;
@@ -273,7 +283,7 @@ mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *g
         t.points[i] = (point){.f = INFINITY, .x = x, .inverse = x + n};
         choose_start(&t, i, given);
     }
-    if (!s && gp->type && !again)
+    if (!s && gp->type && !goes_on)
         s = search_samples(&t);
     if (!s)
         s = search_all(&t, best);

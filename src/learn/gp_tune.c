@@ -85,6 +85,20 @@ static bool give_again(mcr_gp *gp, double *x, int64_t count)
     return true;
 }
 
+/* The value at x. A time limit may have ended an earlier run's search on samples elsewhere, so that
+ * this one begins at other scales: then what is left is of no use. */
+static bool give_value_again(mcr_gp *gp, const double *x, double *f)
+{
+    struct mcr_gp_values *v = &gp->values;
+    int64_t count = mcr_gp_variables(gp);
+    if (v->count - v->at <= count || memcmp(v->x + v->at, x, sizeof *x * (size_t)count) != 0) {
+        v->count = v->at;
+        return false;
+    }
+    v->at += count;
+    return give_again(gp, f, 1);
+}
+
 static mcr_status keep_values(mcr_gp *gp, const double *x, int64_t count)
 {
     struct mcr_gp_values *v = &gp->values;
@@ -105,7 +119,7 @@ mcr_status mcr_gp_value_at(void *arg, const double *x, double *f)
     mcr_gp *gp = arg;
     *f = INFINITY;
     memcpy(gp->at, x, sizeof *x * (size_t)mcr_gp_variables(gp));
-    gp->values.again = give_again(gp, f, 1);
+    gp->values.again = give_value_again(gp, x, f);
     if (gp->values.again)
         return MCR_OK;
     mcr_status s = mcr_resume_offer(gp->ctx, gp->values.part, walk, gp);
@@ -116,7 +130,9 @@ mcr_status mcr_gp_value_at(void *arg, const double *x, double *f)
     gp->begun = gp->begun || s != MCR_STOPPED;
     if (s == MCR_NUMERIC)
         *f = INFINITY;
-    return s && s != MCR_NUMERIC ? s : keep_values(gp, f, 1);
+    if (!s || s == MCR_NUMERIC)
+        s = keep_values(gp, x, mcr_gp_variables(gp));
+    return s ? s : keep_values(gp, f, 1);
 }
 
 /* ---- the slope --------------------------------------------------------------------------------*/

@@ -22,7 +22,7 @@ enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
 /* Errors of sums in a pass: parts of few rows in order. */
 static double sum_share(const mcr_falkon *t)
 {
-    return DBL_EPSILON * ((double)t->n / 1024 + 256);
+    return DBL_EPSILON * ((double)t->all / 1024 + 256);
 }
 
 /* ---- a better point ---------------------------------------------------------------------------*/

@@ -138,15 +138,23 @@ static mcr_status sample_loss(mcr_falkon *t, const double *f, double *loss)
     return mcr_gram_total(t->gram, loss, 1);
 }
 
+/* Where rounding makes a nearly singular Hessian indefinite, mu is increased: it preconditions less
+ * well, and the solution is the same. */
 mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step)
 {
+    enum { TRIES = 8 };
+    double shift = t->p->mu;
+    mcr_status s = MCR_NUMERIC;
     for (int64_t i = 0; i < t->samples; i++)
         t->h[i] = i % step ? 0
                            : (double)step * t->share[i] *
                                  mcr_falkon_curvature(t, t->row[i], f + i * t->columns, t->sg);
-    mcr_status s = mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h,
-                                      NEAR * t->p->mu);
-    return s ? s : mcr_system_factor(&t->m, t->p->mu, NULL, NULL);
+    for (int i = 0; i < TRIES && s == MCR_NUMERIC; i++, shift *= 100) {
+        s = mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h, NEAR * t->p->mu);
+        if (!s)
+            s = mcr_system_factor(&t->m, shift, NULL, NULL);
+    }
+    return s;
 }
 
 mcr_status mcr_falkon_precondition(void *self, const double *r, double *z)

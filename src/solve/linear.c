@@ -47,7 +47,7 @@ static bool is_settled(const mcr_qp *p, double *b)
 
 /* With small bounds all coefficients may be at those that are farther from 0. No slope then says
  * what the offset is, only where it may be, and no solver that goes by slopes within the bounds
- * ends. *done: it is so, and b are these; else b is as it was. Where bounds that are equal but for
+ * ends. *done: it is so, and b, g and w are these; else they are as they were. Where bounds that are equal but for
  * rounding add up to the sum of b. */
 static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                              mcr_qp_result *result, bool *done)
@@ -74,8 +74,10 @@ static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g,
     if (*done) {
         *result = at;
         result->stop = MCR_STOP_OPTIMAL;
-    } else
+    } else if (!s || s == MCR_NUMERIC) { /* values may be too large at the bounds alone */
         memcpy(b, kept, sizeof *b * (size_t)p->n);
+        s = isfinite(result->violation) ? mcr_linear_evaluate(d, p, b, g, w, &at) : MCR_OK;
+    }
     mcr_free(ctx, kept);
     return s;
 }
