@@ -146,7 +146,7 @@ static mcr_status measure_span(const restricted *t, const double *w, int64_t col
 
 mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols, mcr_span_known *known)
 {
-    enum { DEVIATIONS = 8 }; /* Hoeffding: beyond them are 2 exp(-32) of all cases */
+    enum { CONFIDENCE = 8 }; /* standard deviations; Hoeffding: 2 exp(-32) of all cases exceed them */
     const restricted *t = mcr_gram_as_factor(gram)->of.self;
     double m = (double)t->map->landmarks, apart = 0;
     double rows[2] = {0, 0}; /* the largest error of a kernel value, blocks; of all processes */
@@ -163,9 +163,9 @@ mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols, mc
         s = mcr_gram_error(t->own, true, &own);
     double between = (isfinite(own.absolute) ? own.absolute : MCR_UNKNOWN_ERROR) + 2 * unit;
     for (int64_t o = 0; o < cols && !s; o++) /* in so many parts vmath.c adds up */
-        known->value[o] = DEVIATIONS *
+        known->value[o] = CONFIDENCE *
                           (rows[0] * known->value[o] + unit * sqrt(m / 8 + 48) * known->size[o]);
-    known->slope = DEVIATIONS * by.usual * (rows[0] + unit * (MCR_ROUND_DEPTH + rows[1]));
+    known->slope = CONFIDENCE * by.usual * (rows[0] + unit * (MCR_ROUND_DEPTH + rows[1]));
     known->pull = by.worst * between;
     known->between = between;
     known->turned = 2 * unit * m * sqrt(t->turn * m * t->length);

@@ -47,8 +47,8 @@ static bool is_settled(const mcr_qp *p, double *b)
 
 /* With small bounds all coefficients may be at those that are farther from 0. No slope then says
  * what the offset is, only where it may be, and no solver that goes by slopes within the bounds
- * ends. *done: it is so, and b, g and w are these; else they are as they were. Where bounds that are equal but for
- * rounding add up to the sum of b. */
+ * ends. *done: it is so, and b, g and w are these; else they are as they were. Where bounds that
+ * are equal but for rounding add up to the sum of b. */
 static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                              mcr_qp_result *result, bool *done)
 {
