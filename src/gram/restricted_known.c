@@ -146,7 +146,7 @@ static mcr_status measure_span(const restricted *t, const double *w, int64_t col
 
 mcr_status mcr_gram_span_known(mcr_gram *gram, const double *w, int64_t cols, mcr_span_known *known)
 {
-    enum { CONFIDENCE = 8 }; /* standard deviations; Hoeffding: 2 exp(-32) of all cases exceed them */
+    enum { CONFIDENCE = 8 }; /* standard deviations; by Hoeffding 2 exp(-32) of all exceed them */
     const restricted *t = mcr_gram_as_factor(gram)->of.self;
     double m = (double)t->map->landmarks, apart = 0;
     double rows[2] = {0, 0}; /* the largest error of a kernel value, blocks; of all processes */
