@@ -1,13 +1,12 @@
-/* text.c: numbers, colours, aligned lines.
+/* text.c: colours, aligned lines.
  *
- * The program never calls setlocale, so that printf and strtod use a point.
+ * The program never calls setlocale, so that printf uses a point.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

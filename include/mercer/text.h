@@ -17,9 +17,9 @@ extern "C" {
  * case; a common beginning counts as near. -1: too far for "did you mean". */
 MCR_API int mcr_word_distance(const char *word, const char *name);
 
-/* Writes the shortest text that reads back as the same number ("0.1", "1e-5", "3", "-0", "inf",
- * "nan"), closed with a NUL, whatever the locale; returns its length. */
 enum { MCR_REAL_TEXT = 32 };
+/* Writes the shortest text that reads back as the same double, or float ("0.1", "1e-5", "3", "-0",
+ * "inf", "nan"), closed with a NUL, whatever the locale; returns its length. */
 MCR_API int mcr_print_real(char text[MCR_REAL_TEXT], double value);
 MCR_API int mcr_print_float(char text[MCR_REAL_TEXT], float value);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/rows.h"
 #include "base/threads.h"
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
@@ -28,11 +29,6 @@ typedef struct sweep {
     int64_t n, lda, first, count; /* rows first .. first + count - 1 are swept */
     double *a, *c, *w, *p;        /* c and w: n x count; p: count x count, P^-1 */
 } sweep;
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* P^-1, and C from the lower triangle, with rows of 0 in place of P. */
 static mcr_status take(sweep *s)
@@ -60,7 +56,7 @@ static mcr_status update(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const sweep *s = arg;
-    int64_t i = item * STRIP, rows = least(STRIP, s->n - i), m = s->count;
+    int64_t i = item * STRIP, rows = mcr_least(STRIP, s->n - i), m = s->count;
     mcr_status status = mcr_blas_gemm(s->ctx, MCR_AS_IS, MCR_AS_IS, rows, m, m, 1, s->c + i * m, m,
                                       s->p, m, 0, s->w + i * m, m);
     return status ? status
@@ -89,7 +85,7 @@ static mcr_status finish(void *arg, int64_t item, int worker)
     (void)worker;
     const sweep *s = arg;
     double *a = s->a;
-    int64_t end = least((item + 1) * STRIP, s->n);
+    int64_t end = mcr_least((item + 1) * STRIP, s->n);
     for (int64_t i0 = item * STRIP; i0 < end; i0 += SIDE)
         for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
             for (int64_t i = i0; i < i0 + SIDE && i < end; i++)
@@ -98,28 +94,15 @@ static mcr_status finish(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Before each block: short loops do not report of themselves. */
-static mcr_status report(const sweep *s, const char *phase, double began)
-{
-    mcr_progress at = {
-        .size = sizeof at,
-        .phase = phase,
-        .fraction = (double)s->first / (double)s->n,
-        .seconds = mcr_now() - began,
-        .objective = NAN,
-        .violation = NAN,
-    };
-    return mcr_report(s->ctx, &at) ? mcr_fail(s->ctx, MCR_STOPPED, "interrupted") : MCR_OK;
-}
-
 static mcr_status run(sweep *s, const char *phase)
 {
     double began = mcr_now(), n = (double)s->n;
-    int64_t strips = (s->n + STRIP - 1) / STRIP;
+    int64_t strips = mcr_parts(s->n, STRIP);
     mcr_status status = MCR_OK;
     for (; s->first < s->n && !status; s->first += s->count) {
-        s->count = least(BLOCK, s->n - s->first);
-        status = report(s, phase, began);
+        s->count = mcr_least(BLOCK, s->n - s->first);
+        /* Short loops do not report of themselves. */
+        status = mcr_part_done(s->ctx, phase, (double)s->first / n, mcr_now() - began);
         if (!status)
             status = take(s);
         if (!status)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/limits.h"
 #include "model/container.h"
 #include "model/libsvm.h"
@@ -89,13 +90,6 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     return s;
 }
 
-static void free_names(mcr *ctx, char **name, int64_t count)
-{
-    for (int64_t i = 0; name && i < count; i++)
-        mcr_free(ctx, name[i]);
-    mcr_free(ctx, name);
-}
-
 /* A section that is a list of names; what: for messages. */
 static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mcr_container *c,
                             const char *what)
@@ -120,7 +114,7 @@ static mcr_status get_classes(mcr_model *m, const mcr_container *c)
         s = get_names(&name, &count, &r, c, "its classes");
     if (!s)
         s = mcr_model_set_classes(m, (const char *const *)name, count);
-    free_names(c->ctx, name, count);
+    mcr_free_each(c->ctx, name, count);
     return s;
 }
 
@@ -141,7 +135,7 @@ static mcr_status get_targets(mcr_model *m, const mcr_container *c)
                         "it or train again");
     if (!s)
         s = mcr_model_name_targets(m, (const char *const *)name);
-    free_names(c->ctx, name, count);
+    mcr_free_each(c->ctx, name, count);
     return s;
 }
 
@@ -316,12 +310,6 @@ static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
     return s ? s : mcr_reader_end(&r, c->file, "its scaling");
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -333,7 +321,7 @@ static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, i
     bool fits = l->targets >= 0 && l->roles < l->columns &&
                 (l->roles - l->targets == 0 || l->roles - l->targets == 1) &&
                 (names == 0 || names == l->roles);
-    qsort(column, (size_t)l->roles, sizeof *column, by_number);
+    qsort(column, (size_t)l->roles, sizeof *column, mcr_int64_rising);
     qsort(name, (size_t)names, sizeof *name, by_text);
     for (int64_t r = 0; r < l->roles && fits; r++)
         fits = column[r] >= 0 && column[r] < l->columns && (r == 0 || column[r] > column[r - 1]);
@@ -376,7 +364,7 @@ static mcr_status get_layout(mcr_model *m, const mcr_container *c)
         s = check_layout(&l, name, names, c);
     if (!s)
         s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
-    free_names(c->ctx, name, names);
+    mcr_free_each(c->ctx, name, names);
     mcr_free(c->ctx, l.column);
     return s;
 }

@@ -72,7 +72,7 @@ static mcr_status measure(mcr_falkon *t, bool precise)
         t->square += t->w[k] * t->w[k];
     }
     r->objective = pass.sum + mu / 2 * t->square;
-    r->gradient = s ? NAN : sqrt(mcr_falkon_dot(t->size, t->g, t->g));
+    r->gradient = s ? NAN : sqrt(mcr_dot(t->g, t->g, t->size));
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
     if (!s && !isfinite(r->objective + r->gradient))
@@ -106,7 +106,7 @@ static mcr_status float_error(mcr_falkon *t, double *off)
             continue;
         const double *f = t->f + row * k;
         (void)t->p->loss(t->p->self, row, 1, f, g);
-        sum[0] += mcr_falkon_dot(k, g, g);
+        sum[0] += mcr_dot(g, g, k);
         double h = mcr_falkon_curvature(t, row, f, g + k);
         sum[1] += h * h;
     }
@@ -194,10 +194,8 @@ static mcr_status loss_along(mcr_falkon *t, double length, double *buffer, doubl
 static mcr_status find_length(mcr_falkon *t, double *length)
 {
     enum { HALVES = 40 };
-    double mu = t->p->mu, at = t->r->objective, square = mcr_falkon_dot(t->size, t->step, t->step),
-           sum;
-    double cross = mcr_falkon_dot(t->size, t->w, t->step),
-           slope = mcr_falkon_dot(t->size, t->g, t->step);
+    double mu = t->p->mu, at = t->r->objective, square = mcr_dot(t->step, t->step, t->size), sum;
+    double cross = mcr_dot(t->w, t->step, t->size), slope = mcr_dot(t->g, t->step, t->size);
     double base = mu / 2 * t->square;
     double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
     mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
@@ -289,7 +287,7 @@ static mcr_status advance(mcr_falkon *t)
         s = mcr_falkon_find_step(t, &norm);
     if (!s && !t->p->quadratic)
         s = find_length(t, &length);
-    slope = s ? 0 : mcr_falkon_dot(t->size, t->g, t->step);
+    slope = s ? 0 : mcr_dot(t->g, t->step, t->size);
     for (int64_t k = 0; k < t->size && !s; k++)
         t->w[k] += length * t->step[k];
     t->r->steps++;
@@ -357,7 +355,7 @@ static mcr_status shorten(mcr_falkon *t)
 {
     enum { HALVES = 3 };
     double *buffer = mcr_alloc(t->ctx, PART, 2 * (size_t)t->columns * sizeof *buffer);
-    double square = mcr_falkon_dot(t->size, t->w, t->w), least = t->r->objective, best = 1, sum,
+    double square = mcr_dot(t->w, t->w, t->size), least = t->r->objective, best = 1, sum,
            length = 1;
     mcr_status s = buffer ? MCR_OK : MCR_NO_MEMORY;
     memcpy(t->df, t->f, sizeof *t->f * (size_t)(t->n * t->columns));

@@ -73,7 +73,7 @@ static mcr_status measure_point(mcr_falkon *t)
         s = above_tangents(t, &above);
     if (s)
         return s;
-    double gradient = sqrt(mcr_falkon_dot(t->size, t->step, t->step));
+    double gradient = sqrt(mcr_dot(t->step, t->step, t->size));
     double gap = above + gradient * gradient / (2 * mu);
     t->polished = gap <= t->p->gap * fabs(r->objective);
     r->stop = t->polished ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
@@ -123,7 +123,7 @@ static void add_rows(const mcr_falkon *t, const mcr_span_known *known, double *a
 {
     int64_t k = t->columns;
     double slip = k > 1 ? 4 * DBL_EPSILON : 0, *b = a + k;
-    double squares = mcr_falkon_dot(k, known->value, known->value);
+    double squares = mcr_dot(known->value, known->value, k);
     const double *at = t->polished ? t->df : t->f;
     for (int64_t i = 0; i < t->n; i++) {
         double weight = t->p->weight ? t->p->weight[i] : 1, length = known->length[i];
@@ -158,7 +158,7 @@ static void set_errors(mcr_falkon *t, const mcr_span_known *known, const sums *s
 {
     mcr_falkon_result *r = t->r;
     int64_t k = t->columns;
-    double mu = t->p->mu, noise = 0, squares = mcr_falkon_dot(k, known->size, known->size);
+    double mu = t->p->mu, noise = 0, squares = mcr_dot(known->size, known->size, k);
     for (int64_t c = 0; c < k; c++) {
         double off = known->slope * sqrt(sum->slope[c]) + mu * known->pull * known->size[c] +
                      sum->slip[c];
@@ -185,7 +185,7 @@ static mcr_status look_closer(mcr_falkon *t, mcr_span_known *known, const sums *
     if (s)
         return s;
     r->objective += mu / 2 * (t->square - before);
-    r->gradient = sqrt(mcr_falkon_dot(t->size, t->g, t->g));
+    r->gradient = sqrt(mcr_dot(t->g, t->g, t->size));
     r->gap = t->above + r->gradient * r->gradient / (2 * mu);
     if (r->stop == MCR_STOP_OPTIMAL && !(r->gap <= t->p->gap * fabs(r->objective)))
         r->stop = MCR_STOP_STUCK;

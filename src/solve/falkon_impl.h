@@ -8,6 +8,7 @@
 #include "base/resume.h"
 #include "gram/factor.h"
 #include "gram/round.h"
+#include "linalg/blas.h"
 #include "linalg/system.h"
 #include "solve/conjugate.h"
 #include "solve/falkon.h"
@@ -48,14 +49,6 @@ typedef struct mcr_falkon {
     double *renewal;        /* size; NULL: no checkpoint is kept */
     char part[MCR_PART_NAME], steps_part[MCR_PART_NAME];
 } mcr_falkon;
-
-static inline double mcr_falkon_dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
 
 /* falkon.c: whether to end, by time or the user. If one of several processes does, all do. */
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes);

@@ -230,7 +230,7 @@ static mcr_status step_sample(mcr_falkon *t, bool first)
                        .apply = apply_sample,
                        .precondition = mcr_falkon_precondition,
                        .self = t,
-                       .enough = 0.1 * sqrt(mcr_falkon_dot(t->size, t->g, t->g)),
+                       .enough = 0.1 * sqrt(mcr_dot(t->g, t->g, t->size)),
                        .most = MOST};
     if (t->quick && !first)
         return mcr_conjugate_solve(&c, t->g, t->step, &norm, &steps);
@@ -252,14 +252,14 @@ mcr_status mcr_falkon_solve_sample(mcr_falkon *t)
     for (int i = 0; i < MOST && !s && !done; i++) {
         double objective = 0, length = 0;
         s = sample_loss(t, t->sf, &objective);
-        objective += t->p->mu / 2 * mcr_falkon_dot(t->size, t->w, t->w);
+        objective += t->p->mu / 2 * mcr_dot(t->w, t->w, t->size);
         if (!s)
             s = mcr_gram_project(t->sample, rows, t->sg, t->columns, t->g);
         for (int64_t k = 0; k < t->size && !s; k++)
             t->g[k] = -(t->g[k] + t->p->mu * t->w[k]);
         if (!s)
             s = step_sample(t, i == 0);
-        double slope = s ? 0 : -mcr_falkon_dot(t->size, t->g, t->step);
+        double slope = s ? 0 : -mcr_dot(t->g, t->step, t->size);
         if (!s)
             s = mcr_gram_expand(t->sample, rows, t->step, t->columns, df);
         if (!s)

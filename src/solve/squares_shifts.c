@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "base/threads.h"
 #include "linalg/lapack.h"
 #include "linalg/sweep.h"
@@ -66,7 +67,7 @@ static int64_t size_of(const mcr_squares_folds *h, int64_t fold)
 
 static int64_t bands(const lanczos *l)
 {
-    return (l->h->q->n + BAND - 1) / BAND;
+    return mcr_parts(l->h->q->n, BAND);
 }
 
 /* ---- B ----------------------------------------------------------------------------------------*/
@@ -162,23 +163,13 @@ static mcr_status orthogonalise(void *arg, int64_t column, int worker)
     return MCR_OK;
 }
 
-/* Before each step: short loops do not report of themselves. */
-static mcr_status report(const lanczos *l)
-{
-    mcr *ctx = l->h->q->ctx;
-    mcr_progress at = {.size = sizeof at,
-                       .phase = PHASE,
-                       .fraction = NAN,
-                       .step = l->steps,
-                       .objective = NAN,
-                       .violation = NAN};
-    return mcr_report(ctx, &at) ? mcr_fail(ctx, MCR_STOPPED, "interrupted") : MCR_OK;
-}
-
 static mcr_status step(lanczos *l)
 {
     mcr *ctx = l->h->q->ctx;
-    mcr_status s = report(l);
+    /* Short loops do not report of themselves. */
+    mcr_status s = mcr_report_step(ctx, PHASE, 0, l->steps, NAN, NAN)
+                       ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
+                       : MCR_OK;
     if (!s)
         s = mcr_parallel_reported(ctx, PHASE, 0, 0, l->cols, complete, l);
     if (!s)

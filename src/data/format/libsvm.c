@@ -56,11 +56,6 @@ typedef struct reader {
     int64_t chunks;
 } reader;
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static bool ends_field(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#';
@@ -115,7 +110,7 @@ static inline const char *parse_pairs(const char *p, chunk *c, const mcr_store *
     int32_t *const indices = s->index;
     double *const values = s->value;
     for (;;) {
-        while (is_blank(*p))
+        while (mcr_is_blank(*p))
             p++;
         if (*p == '\n' || *p == '#' || (*p == '\r' && p[1] == '\n'))
             break;
@@ -154,7 +149,7 @@ static void parse_chunk(const reader *r, chunk *c)
     row *to = r->row + c->first_row;
     int64_t at = c->first_entry, line = 0;
     for (const char *p = c->from; p < c->to; p = next_line(p, c), line++) {
-        while (is_blank(*p))
+        while (mcr_is_blank(*p))
             p++;
         if (*p == '#')
             continue;
