@@ -316,7 +316,7 @@ static mcr_status write_rows(cache *c, const mcr_data *d, int64_t from)
     mcr_status s = row ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = from; i < field.count && !s; i++) {
         mcr_vector v = mcr_field_vector(&field, i);
-        mcr_vector_spread(&v, row, cols);
+        mcr_vector_to_dense(&v, row, cols);
         s = mcr_output_write(c->to, row, sizeof *row * (size_t)cols);
     }
     mcr_free(c->ctx, row);

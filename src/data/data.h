@@ -129,7 +129,7 @@ static inline mcr_vector mcr_store_vector(const mcr_store *s, int64_t row)
 }
 
 /* The values of a vector with all its columns (as many as to has). */
-void mcr_vector_spread(const mcr_vector *x, double *to, int64_t cols);
+void mcr_vector_to_dense(const mcr_vector *x, double *to, int64_t cols);
 /* Its entries, one after the other; column may be NULL. */
 void mcr_vector_copy(const mcr_vector *x, double *value, int32_t *column);
 

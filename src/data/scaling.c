@@ -358,7 +358,7 @@ static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_sca
     for (int64_t r = 0; r < from->count; r++) {
         double *row = to->dense + r * by->cols;
         mcr_vector x = mcr_store_vector(from, r);
-        mcr_vector_spread(&x, row, by->cols); /* of columns beyond these nothing was learnt */
+        mcr_vector_to_dense(&x, row, by->cols); /* of columns beyond these nothing was learnt */
         for (int64_t k = 0; k < by->cols; k++)
             row[k] = scaled(by, k, row[k]);
     }

@@ -68,7 +68,7 @@ void mcr_store_free(mcr_store *s)
 
 /* ---- vectors ----------------------------------------------------------------------------------*/
 
-void mcr_vector_spread(const mcr_vector *x, double *to, int64_t cols)
+void mcr_vector_to_dense(const mcr_vector *x, double *to, int64_t cols)
 {
     if (x->index == NULL && mcr_vector_plain(x) && x->count <= cols) {
         memcpy(to, x->value, (size_t)x->count * sizeof *to);

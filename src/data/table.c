@@ -145,7 +145,7 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     if ((status = mcr_data_need_memory(data, "a look at single values")) != MCR_OK)
         return status;
     mcr_vector x = mcr_store_vector(s, row);
-    mcr_vector_spread(&x, values, s->cols);
+    mcr_vector_to_dense(&x, values, s->cols);
     return MCR_OK;
 }
 

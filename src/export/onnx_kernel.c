@@ -390,7 +390,7 @@ static mcr_tensor put_node(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_k
 }
 
 /* What is the same for all objects still has a column and a row for each. */
-static mcr_tensor spread(mcr_onnx *g, mcr_tensor k, int64_t cols)
+static mcr_tensor broadcast(mcr_onnx *g, mcr_tensor k, int64_t cols)
 {
     mcr_tensor column = mcr_onnx_times(g, mcr_onnx_sum(g, 0, 1, true), 0);
     double *zero = mcr_alloc_zero(g->ctx, (size_t)cols, sizeof *zero);
@@ -408,5 +408,5 @@ mcr_tensor mcr_onnx_kernel(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_k
 
 mcr_tensor mcr_onnx_self(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel)
 {
-    return spread(g, put_node(g, parts, kernel, true), 1);
+    return broadcast(g, put_node(g, parts, kernel, true), 1);
 }

@@ -153,7 +153,7 @@ int64_t mcr_bound_cols(const mcr_bound *bound)
 void mcr_bound_vector(const mcr_bound *bound, int side, int64_t i, double *values)
 {
     mcr_vector x = mcr_field_vector(&bound->field[side], i);
-    mcr_vector_spread(&x, values, mcr_bound_cols(bound));
+    mcr_vector_to_dense(&x, values, mcr_bound_cols(bound));
 }
 
 void mcr_bound_string(const mcr_bound *bound, int side, int64_t i, const char **bytes,

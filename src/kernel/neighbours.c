@@ -46,8 +46,8 @@ typedef struct listing {
 
 /* Adds to all words that agree with this one before `place`, up to `left` mismatches from there
  * on. */
-static void spread(const listing *l, worker *w, int64_t word, const unsigned char *letter,
-                   int64_t place, int64_t left, double value)
+static void add_neighbours(const listing *l, worker *w, int64_t word, const unsigned char *letter,
+                           int64_t place, int64_t left, double value)
 {
     if (w->value[word] == 0)
         w->met[w->mets++] = (int32_t)word;
@@ -56,8 +56,8 @@ static void spread(const listing *l, worker *w, int64_t word, const unsigned cha
         for (int64_t c = 0; c < l->base; c++) {
             int64_t now = letter[p];
             if (c != now)
-                spread(l, w, word + (c - now) * l->power[p], letter, p + 1, left - 1,
-                       l->others > 0 && c == l->base - 1 ? value * l->others : value);
+                add_neighbours(l, w, word + (c - now) * l->power[p], letter, p + 1, left - 1,
+                               l->others > 0 && c == l->base - 1 ? value * l->others : value);
         }
 }
 
@@ -77,7 +77,7 @@ static mcr_status list_object(void *arg, int64_t object, int number)
             letter[p] = l->alphabet.number[(unsigned char)s[t + p]];
             word += letter[p] * l->power[p];
         }
-        spread(l, w, word, letter, 0, l->m, 1);
+        add_neighbours(l, w, word, letter, 0, l->m, 1);
     }
     row *to = &l->row[object];
     to->word = mcr_alloc(l->bound->ctx, (size_t)w->mets, sizeof *to->word);

@@ -184,10 +184,10 @@ static double linear_descent(const sizes *z)
 /* A factor of D'D. */
 static double direct(const sizes *z)
 {
-    double weigh = entries(z) < MCR_DENSE_SHARE * z->n * z->p
-                       ? entries(z) * z->each / 2 * SPARSE_SECONDS
-                       : entries(z) * z->p / 2 * DENSE_SECONDS;
-    return weigh + z->p * z->p * z->p / 3 * DENSE_SECONDS;
+    double product = entries(z) < MCR_DENSE_SHARE * z->n * z->p
+                         ? entries(z) * z->each / 2 * SPARSE_SECONDS
+                         : entries(z) * z->p / 2 * DENSE_SECONDS;
+    return product + z->p * z->p * z->p / 3 * DENSE_SECONDS;
 }
 
 static double products(const sizes *z)

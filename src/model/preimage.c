@@ -161,7 +161,7 @@ static mcr_status project(const mcr_images *p, const mcr_data *part)
 
 /* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
  * object starts again from its nearest neighbour (once; then it stays where it is). */
-static bool weigh(const mcr_images *p, int64_t b, bool *restarted, double *z)
+static bool make_weights(const mcr_images *p, int64_t b, bool *restarted, double *z)
 {
     double *k = p->k + b * p->n, sum = 0, size = 0;
     const double *g = p->g + b * p->n;
@@ -197,17 +197,17 @@ static mcr_status fixed_points(const mcr_images *p)
     mcr_status s = next ? MCR_OK : MCR_NO_MEMORY;
     int64_t moving = p->count;
     for (int step = 0; step < MOST_STEPS && moving && !s; step++) {
-        bool weighed[MCR_IMAGES];
+        bool found[MCR_IMAGES];
         s = mcr_images_values(p, p->given, p->count, p->k, NULL);
         for (int64_t b = 0; b < p->count && !s; b++)
-            weighed[b] = weigh(p, b, &restarted[b], p->given + b * p->cols);
+            found[b] = make_weights(p, b, &restarted[b], p->given + b * p->cols);
         if (!s)
             s = mcr_shared_gemm(p->ctx, MCR_AS_IS, MCR_AS_IS, p->count, p->cols, p->n, 1, p->k,
                                 p->n, p->basis, p->cols, 0, next, p->cols);
         moving = 0;
         for (int64_t b = 0; b < p->count && !s; b++) {
             double *z = p->given + b * p->cols, *to = next + b * p->cols;
-            if (!weighed[b]) {
+            if (!found[b]) {
                 moving += step == 0;
                 continue;
             }

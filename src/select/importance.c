@@ -157,7 +157,7 @@ static mcr_status shuffle_unit(probe *a, int64_t unit, double base, int64_t repe
 /* ---- slopes -----------------------------------------------------------------------------------*/
 
 /* Standard deviation of a unit of one number; 0: it is none, or does not vary. */
-static double spread(const probe *a, int64_t unit)
+static double standard_deviation(const probe *a, int64_t unit)
 {
     const mcr_unit *u = &a->mixer.unit[unit];
     const mcr_store *store = a->data->store[u->field];
@@ -170,7 +170,7 @@ static double spread(const probe *a, int64_t unit)
     for (int pass = 0; pass < 2; pass++)
         for (int64_t i = 0; i < a->n; i++) {
             mcr_vector x = mcr_field_vector(&field, i);
-            mcr_vector_spread(&x, row, store->cols);
+            mcr_vector_to_dense(&x, row, store->cols);
             double v = row[u->column < 0 ? 0 : u->column];
             if (isnan(v))
                 continue;
@@ -186,7 +186,7 @@ static double spread(const probe *a, int64_t unit)
 static mcr_status slope_of(probe *a, int64_t unit, double *out)
 {
     const double step = 1e-4;
-    double by = spread(a, unit);
+    double by = standard_deviation(a, unit);
     int64_t outputs = a->model->fitted->outputs;
     *out = NAN;
     if (by == 0)

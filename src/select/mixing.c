@@ -125,7 +125,7 @@ static mcr_status mix_columns(mcr_store **out, const mcr_mixer *m, int64_t first
             int64_t source = source_of(how, first + c, i);
             mcr_vector x = mcr_field_vector(&values, source);
             if (source != last)
-                mcr_vector_spread(&x, row, cols);
+                mcr_vector_to_dense(&x, row, cols);
             last = source;
             s->dense[i * cols + c] = row[c] + (how->moved == first + c ? how->by : 0);
         }

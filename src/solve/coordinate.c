@@ -170,10 +170,10 @@ static mcr_status descend(state *t, bool all, bool *over)
     t->goes_on = false;
     while (t->sweep < MOST_SWEEPS && !(s = mcr_resume_offer(t->ctx, t->part, walk, t))) {
         sweep(t);
-        double spread = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
-        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, spread, t->result)))
+        double violation = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
+        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, violation, t->result)))
             break;
-        if (spread <= t->goal) {
+        if (violation <= t->goal) {
             if (t->active == t->movable || !all)
                 break;
             all_active(t);

@@ -196,7 +196,7 @@ static void aim(state *t, int64_t first, int64_t end, double *found)
     }
 }
 
-static void weigh_right(state *t, int64_t first, int64_t end, double *found)
+static void weighted_right(state *t, int64_t first, int64_t end, double *found)
 {
     for (int64_t i = first; i < end; i++) {
         double hq = t->h[i] * t->q[i];
@@ -214,7 +214,7 @@ static mcr_status solve(state *t, bool edge)
     int64_t p = t->wide, cols = edge && !t->p->no_sum ? 2 : 1;
     double sum[FOUND];
     t->cols = cols;
-    over_all(t, weigh_right, sum);
+    over_all(t, weighted_right, sum);
     mcr_status st = mcr_gram_project(t->d, t->all, t->two, cols, t->right);
     for (int64_t k = 0; k < p && !st && cols == 2; k++)
         t->edge[k] = t->right[k * 2 + 1];

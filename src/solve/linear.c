@@ -20,8 +20,8 @@ double mcr_linear_newton_work(double n, double p, double entries)
     if (p > MOST)
         return INFINITY;
     double each = n > 0 ? entries / n : 0, sparse = n * each * each / 2;
-    double weigh = entries < MCR_DENSE_SHARE * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
-    return TIMES * weigh + STEPS * (p * p * p / 3 / BLAS_GAIN + 1.5 * entries + OVERHEAD * n);
+    double hessian = entries < MCR_DENSE_SHARE * n * p ? sparse : n * p * p / 2 / BLAS_GAIN;
+    return TIMES * hessian + STEPS * (p * p * p / 3 / BLAS_GAIN + 1.5 * entries + OVERHEAD * n);
 }
 
 /* With more features than objects coordinates hardly depend on each other; else many sweeps are
