@@ -404,15 +404,16 @@ static void put_predict(mcr_c_writer *w)
     const mcr_portable *p = w->p;
     bool label = mcr_c_has_label(p);
     put_begin(w, label ? "int" : "@_real", "predict", "");
-    mcr_c_put(w, "    @_real score[$_%s];\n", mcr_portable_by_probability(p) ? "CLASSES" : "OUTPUTS");
+    mcr_c_put(w, "    @_real score[$_%s];\n",
+              mcr_portable_by_probability(p) ? "CLASSES" : "OUTPUTS");
     if (label)
         put_limit(w, "return -1");
     mcr_c_put(w, "    @_%s(", mcr_portable_by_probability(p) ? "proba" : "scores");
     mcr_c_arguments(w);
     mcr_c_put(w, ", score);\n    return %s;\n}\n\n",
-              !label              ? "score[0]"
+              !label                           ? "score[0]"
               : mcr_portable_by_probability(p) ? "@_largest(score, $_CLASSES)"
-                                  : "@_decide(score)");
+                                               : "@_decide(score)");
 }
 
 static mcr_status put_std(mcr_c_writer *w)

@@ -248,8 +248,9 @@ static void put_pair(mcr_c_writer *w, const char *name, const mcr_kernel *k, con
                      const char *x, const char *z)
 {
     const mcr_part *part = mcr_portable_part(w->p, k->field);
-    mcr_c_put(w, "@_%s%s(%s->v + %lld, %s->v + %lld, %lld", name, mcr_portable_is_listed(k) ? "_by" : "", x,
-              (long long)part->first, z, (long long)part->first, (long long)part->count);
+    mcr_c_put(w, "@_%s%s(%s->v + %lld, %s->v + %lld, %lld", name,
+              mcr_portable_is_listed(k) ? "_by" : "", x, (long long)part->first, z,
+              (long long)part->first, (long long)part->count);
     if (mcr_portable_is_listed(k))
         mcr_c_put(w, ", @_by%lld", (long long)n->list);
     mcr_c_put(w, ")");

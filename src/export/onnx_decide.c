@@ -99,7 +99,8 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
     int64_t m = voted.count, outputs = g->p->fitted->outputs;
     const double *const *list = voted.list;
     int64_t *object = s ? NULL : mcr_alloc(g->ctx, (size_t)m + 1, sizeof *object);
-    double all = 0, *sign = s ? NULL : mcr_onnx_zeros(g, m, outputs), *share = s ? NULL : mcr_onnx_zeros(g, m, 1);
+    double all = 0, *sign = s ? NULL : mcr_onnx_zeros(g, m, outputs),
+           *share = s ? NULL : mcr_onnx_zeros(g, m, 1);
     if (s || !object || !sign || !share) {
         g->status = s ? s : MCR_NO_MEMORY;
         mcr_free_all(g->ctx, object, sign, share);
@@ -234,7 +235,8 @@ static mcr_tensor put_odds(mcr_onnx *g, mcr_tensor score)
         half[0][o] = from[2 * o];
         half[1][o] = from[2 * o + 1];
     }
-    mcr_tensor a = mcr_onnx_matrix(g, half[0], 1, f->outputs), b = mcr_onnx_matrix(g, half[1], 1, f->outputs);
+    mcr_tensor a = mcr_onnx_matrix(g, half[0], 1, f->outputs),
+               b = mcr_onnx_matrix(g, half[1], 1, f->outputs);
     if (f->curve)
         return mcr_onnx_2(g, "Add", mcr_onnx_2(g, "Mul", score, a), b);
     mcr_tensor zero = mcr_onnx_number(g, 0); /* slopes above and below 0 */
@@ -272,7 +274,8 @@ static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tens
 static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
 {
     int64_t k = g->p->fitted->classes, pairs = g->p->fitted->outputs;
-    double *m[3] = {mcr_onnx_zeros(g, pairs, k * k), mcr_onnx_zeros(g, pairs, k * k), mcr_onnx_zeros(g, pairs, k * k)};
+    double *m[3] = {mcr_onnx_zeros(g, pairs, k * k), mcr_onnx_zeros(g, pairs, k * k),
+                    mcr_onnx_zeros(g, pairs, k * k)};
     double *eye = mcr_onnx_zeros(g, k, k), *one = mcr_onnx_zeros(g, 1, k);
     for (int64_t i = 0, o = 0; m[0] && m[1] && m[2] && eye && one && i < k; i++) {
         eye[i * k + i] = one[i] = 1;
@@ -285,12 +288,12 @@ static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
     mcr_tensor a = put_first(g, score), b = mcr_onnx_2(g, "Sub", mcr_onnx_number(g, 1), a);
     mcr_tensor q = mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", b, b),
                               mcr_onnx_matrix(g, m[0], pairs, k * k));
-    q = mcr_onnx_2(
-        g, "Add", q,
-        mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, a), mcr_onnx_matrix(g, m[1], pairs, k * k)));
-    q = mcr_onnx_2(
-        g, "Add", q,
-        mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, b), mcr_onnx_matrix(g, m[2], pairs, k * k)));
+    q = mcr_onnx_2(g, "Add", q,
+                   mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, a),
+                              mcr_onnx_matrix(g, m[1], pairs, k * k)));
+    q = mcr_onnx_2(g, "Add", q,
+                   mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, b),
+                              mcr_onnx_matrix(g, m[2], pairs, k * k)));
     q = mcr_onnx_2(g, "Reshape", q, mcr_onnx_ints(g, (const int64_t[]){-1, k, k}, 3));
     mcr_tensor unit = mcr_onnx_matrix(g, eye, k, k);
     q = mcr_onnx_2(g, "Add", q,

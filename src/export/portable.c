@@ -187,9 +187,10 @@ mcr_status mcr_portable_own(double *to, const mcr_portable *p, const mcr_kernel 
         double square = part ? 0 : to[i];
         for (int64_t c = 0; part && c < part->count; c++)
             square += v[c] * v[c];
-        to[i] = column >= 0 ? v[column]
-                : conformal ? sqrt(square)
-                            : square > 0 ? 1 / sqrt(square) : 0;
+        to[i] = column >= 0  ? v[column]
+                : conformal  ? sqrt(square)
+                : square > 0 ? 1 / sqrt(square)
+                             : 0;
     }
     return s;
 }

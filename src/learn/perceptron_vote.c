@@ -84,8 +84,8 @@ mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *f, const mcr_online *o
     mcr_status s = place && list ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t k = 0; k < v->count && !s; k++) {
         double next = k + 1 < v->count ? v->at[k + 1] : o->clock.steps + 1;
-        const double of[MCR_VOTE_LISTS] = {(double)place[v->object[k]], v->up[k], v->down[k], v->size[k],
-                                  next - v->at[k]};
+        const double of[MCR_VOTE_LISTS] = {(double)place[v->object[k]], v->up[k], v->down[k],
+                                           v->size[k], next - v->at[k]};
         for (int l = 0; l < MCR_VOTE_LISTS; l++)
             list[l * v->count + k] = of[l];
     }
@@ -116,7 +116,8 @@ mcr_status mcr_votes_find(mcr_voted *out, const mcr_fitted *f)
     for (int64_t k = 0; k < out->count && !s; k++)
         bad |= !is_within(list[MCR_VOTE_OBJECT][k], 0, (double)f->basis - 1) ||
                !is_within(list[MCR_VOTE_UP][k], 0, (double)f->outputs - 1) ||
-               !is_within(list[MCR_VOTE_DOWN][k], -1, (double)f->outputs - 1) || !(list[MCR_VOTE_LIVES][k] >= 0);
+               !is_within(list[MCR_VOTE_DOWN][k], -1, (double)f->outputs - 1) ||
+               !(list[MCR_VOTE_LIVES][k] >= 0);
     if (!s && bad)
         s = mcr_fail(f->ctx, MCR_BAD_DATA, "the model is damaged (its votes); train it again");
     return s;
@@ -147,8 +148,8 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
             s = mcr_fail(v->ctx, MCR_BAD_CALL,
                          "perceptron: the model's objects are not those of the data");
         else
-            s = mcr_votes_add(v, object, (int32_t)list[MCR_VOTE_UP][k], (int32_t)list[MCR_VOTE_DOWN][k],
-                              list[MCR_VOTE_SIZE][k], at);
+            s = mcr_votes_add(v, object, (int32_t)list[MCR_VOTE_UP][k],
+                              (int32_t)list[MCR_VOTE_DOWN][k], list[MCR_VOTE_SIZE][k], at);
         at += list[MCR_VOTE_LIVES][k];
     }
     return s;
@@ -220,7 +221,9 @@ static void vote_of_many(const mcr_voted *t, const double *k, int64_t ld, int64_
     for (int64_t m = 0; m < t->count; m++) {
         const double *row = k + (int64_t)t->list[MCR_VOTE_OBJECT][m] * ld;
         double *up = f + (int64_t)t->list[MCR_VOTE_UP][m] * CHUNK, size = t->list[MCR_VOTE_SIZE][m];
-        double *down = t->list[MCR_VOTE_DOWN][m] < 0 ? NULL : f + (int64_t)t->list[MCR_VOTE_DOWN][m] * CHUNK;
+        double *down = t->list[MCR_VOTE_DOWN][m] < 0
+                           ? NULL
+                           : f + (int64_t)t->list[MCR_VOTE_DOWN][m] * CHUNK;
         for (int64_t j = 0; j < count; j++)
             up[j] += size * (row[j] + *t->bias);
         for (int64_t j = 0; j < count && down; j++)
