@@ -694,3 +694,11 @@ void mcr_json_put_reals(mcr_json_writer *w, const char *key, const double *value
     mcr_json_write_key(w, key);
     mcr_json_write_reals(w, value, count);
 }
+
+void mcr_json_put_texts(mcr_json_writer *w, const char *key, char *const *text, int64_t count)
+{
+    mcr_json_put_array(w, key);
+    for (int64_t i = 0; i < count; i++)
+        mcr_json_write_text(w, text[i]);
+    mcr_json_write_end_array(w);
+}

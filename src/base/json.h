@@ -110,5 +110,6 @@ void mcr_json_put_real(mcr_json_writer *w, const char *key, double value);
 void mcr_json_put_int(mcr_json_writer *w, const char *key, int64_t value);
 void mcr_json_put_bool(mcr_json_writer *w, const char *key, bool value);
 void mcr_json_put_reals(mcr_json_writer *w, const char *key, const double *value, int64_t count);
+void mcr_json_put_texts(mcr_json_writer *w, const char *key, char *const *text, int64_t count);
 
 #endif

@@ -27,11 +27,13 @@ enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
 
 /* The system gives memory when it is first touched, page by page, and each page takes longer than
  * what is computed into it. So large blocks ask for large pages, where the system has them on
- * demand. A request, which may be ignored. */
+ * demand, and begin where such a page does. A request, which may be ignored. */
+static const size_t LARGE_PAGE = (size_t)1 << 21;
+
 static void ask_for_large_pages(void *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)1 << 21;
+    const uintptr_t page = LARGE_PAGE;
     uintptr_t first = ((uintptr_t)block + page - 1) & ~(page - 1);
     uintptr_t end = ((uintptr_t)block + bytes) & ~(page - 1);
     if (block != NULL && bytes >= 2 * page && first < end)
@@ -50,7 +52,8 @@ void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_
         free(block);
         return NULL;
     }
-    block = realloc(block, new_bytes);
+    bool large = block == NULL && new_bytes >= 2 * LARGE_PAGE && new_bytes < SIZE_MAX / 2;
+    block = large ? aligned_alloc(LARGE_PAGE, new_bytes) : realloc(block, new_bytes);
     ask_for_large_pages(block, new_bytes);
     return block;
 }

@@ -287,25 +287,16 @@ static void put_short(mcr_c_writer *w, const char *value)
     mcr_c_put(w, "static int @_decide(const @_real *score)\n{\n    return %s;\n}\n\n", value);
 }
 
-/* Whether the class is the most probable one rather than what the scores say. */
-static bool by_probability(const mcr_portable *p)
-{
-    const mcr_fitted *f = p->fitted;
-    return (p->finish == MCR_FINISH_GP && f->outputs > 1) ||
-           (mcr_fitted_is_calibrated(f) &&
-            (f->rule == MCR_RULE_PAIRS || f->rule == MCR_RULE_LARGEST));
-}
-
 static mcr_status put_decide(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;
     const mcr_fitted *f = p->fitted;
     if (!mcr_c_has_label(p) || f->rule == MCR_RULE_COORDINATES)
         return MCR_OK;
-    if (by_probability(p) || f->rule == MCR_RULE_LARGEST ||
+    if (mcr_portable_by_probability(p) || f->rule == MCR_RULE_LARGEST ||
         (f->rule == MCR_RULE_SOFTMAX && f->classes > 2) || p->finish == MCR_FINISH_KNN)
         mcr_c_lines(w, largest_text);
-    if (by_probability(p))
+    if (mcr_portable_by_probability(p))
         return MCR_OK;
     if (p->finish == MCR_FINISH_MEANS)
         return put_nearest(w);
@@ -413,15 +404,16 @@ static void put_predict(mcr_c_writer *w)
     const mcr_portable *p = w->p;
     bool label = mcr_c_has_label(p);
     put_begin(w, label ? "int" : "@_real", "predict", "");
-    mcr_c_put(w, "    @_real score[$_%s];\n", by_probability(p) ? "CLASSES" : "OUTPUTS");
+    mcr_c_put(w, "    @_real score[$_%s];\n",
+              mcr_portable_by_probability(p) ? "CLASSES" : "OUTPUTS");
     if (label)
         put_limit(w, "return -1");
-    mcr_c_put(w, "    @_%s(", by_probability(p) ? "proba" : "scores");
+    mcr_c_put(w, "    @_%s(", mcr_portable_by_probability(p) ? "proba" : "scores");
     mcr_c_arguments(w);
     mcr_c_put(w, ", score);\n    return %s;\n}\n\n",
-              !label              ? "score[0]"
-              : by_probability(p) ? "@_largest(score, $_CLASSES)"
-                                  : "@_decide(score)");
+              !label                           ? "score[0]"
+              : mcr_portable_by_probability(p) ? "@_largest(score, $_CLASSES)"
+                                               : "@_decide(score)");
 }
 
 static mcr_status put_std(mcr_c_writer *w)

@@ -7,34 +7,28 @@
 #include <string.h>
 
 #include "export/c_text.h"
+#include "learn/online.h"
 
 /* ---- neighbours and votes ---------------------------------------------------------------------*/
 
 mcr_status mcr_c_neighbours(mcr_c_writer *w)
 {
     const mcr_fitted *f = w->p->fitted;
-    const double *how, *diagonal, *target, *weight;
-    mcr_status s = mcr_fitted_need(&how, f, "neighbors", 2);
-    if (!s)
-        s = mcr_fitted_need(&diagonal, f, "diagonal", f->basis);
-    if (!s)
-        s = mcr_fitted_need(&target, f, "targets", f->basis);
-    if (!s)
-        s = mcr_fitted_need(&weight, f, "weights", f->basis);
+    mcr_knn knn;
+    mcr_status s = mcr_knn_find(&knn, f);
     if (s)
         return s;
-    bool classify = f->task == MCR_CLASSIFY, by_distance = how[1] != 0;
-    mcr_c_reals(w, "diagonal", diagonal, f->basis);
-    mcr_c_reals(w, "target", target, f->basis);
-    mcr_c_reals(w, "weight", weight, f->basis);
+    bool classify = f->task == MCR_CLASSIFY, by_distance = knn.by_distance;
+    mcr_c_reals(w, "diagonal", knn.diagonal, f->basis);
+    mcr_c_reals(w, "target", knn.target, f->basis);
+    mcr_c_reals(w, "weight", knn.weight, f->basis);
     mcr_c_put(w,
               "\n/* The votes of the nearest; of equal distances the first is nearer. */\n"
               "static void @_finish(const @_object *x, const @_real *k, @_real *out)\n{\n"
               "    enum { NEAREST = %lld };\n"
               "    @_real near[NEAREST], sum = 0%s;\n"
               "    @_index who[NEAREST], held = 0;\n",
-              (long long)(how[0] < (double)f->basis ? (int64_t)how[0] : f->basis),
-              classify ? "" : ", mean = 0");
+              (long long)knn.neighbors, classify ? "" : ", mean = 0");
     mcr_c_put(w, by_distance ? "    @_real own = @_kernel(x, x);\n    int exact = 0;\n"
                              : "    (void)x;\n");
     mcr_c_lines(w, "    for (@_index i = 0; i < $_SUPPORT; i++) {\n"
@@ -74,35 +68,28 @@ mcr_status mcr_c_neighbours(mcr_c_writer *w)
 
 mcr_status mcr_c_voted(mcr_c_writer *w)
 {
-    enum { OBJECT, UP, DOWN, SIZE, LIVES, LISTS };
-    static const char *const from[LISTS] = {"vote.object", "vote.up", "vote.down", "vote.size",
-                                            "vote.lives"};
-    static const char *const to[LISTS] = {"mistake", "up", "down", "size", "lives"};
-    const mcr_fitted *f = w->p->fitted;
-    int64_t count = 0;
-    const double *list[LISTS] = {NULL}, *bias = NULL;
+    static const char *const to[MCR_VOTE_LISTS] = {"mistake", "up", "down", "size", "lives"};
+    mcr_voted voted = {0};
     double all = 0;
-    (void)mcr_fitted_find(f, from[0], &count);
-    mcr_status s = mcr_fitted_need(&bias, f, "vote.bias", 1);
-    for (int l = 0; l < LISTS && !s; l++)
-        s = mcr_fitted_need(&list[l], f, from[l], count);
+    mcr_status s = mcr_votes_find(&voted, w->p->fitted);
+    int64_t count = voted.count;
     int64_t *whole = s ? NULL : mcr_alloc(w->ctx, (size_t)count + 1, sizeof *whole);
     if (!s && !whole)
         s = MCR_NO_MEMORY;
-    bool two = f->outputs == 1;
-    for (int l = 0; l < LISTS && !s; l++) {
+    bool two = w->p->fitted->outputs == 1;
+    for (int l = 0; l < MCR_VOTE_LISTS && !s; l++) {
         for (int64_t m = 0; m < count; m++)
-            whole[m] = (int64_t)list[l][m];
-        if (l >= SIZE)
-            mcr_c_reals(w, to[l], list[l], count);
-        else if (l == OBJECT || !two)
+            whole[m] = (int64_t)voted.list[l][m];
+        if (l >= MCR_VOTE_SIZE)
+            mcr_c_reals(w, to[l], voted.list[l], count);
+        else if (l == MCR_VOTE_OBJECT || !two)
             mcr_c_ints(w, "@_index", to[l], whole, count);
     }
     mcr_free(w->ctx, whole);
     if (s)
         return s;
     for (int64_t m = 0; m < count; m++)
-        all += list[LIVES][m];
+        all += voted.list[MCR_VOTE_LIVES][m];
     mcr_c_put(w,
               "\n/* Each mistake made a perceptron, which votes with the steps that it lived. */\n"
               "static void @_finish(const @_object *x, const @_real *k, @_real *out)\n{\n"
@@ -112,7 +99,7 @@ mcr_status mcr_c_voted(mcr_c_writer *w)
               "        f[o] = out[o] = 0;\n"
               "    for (@_index m = 0; m < %lld; m++) {\n"
               "        @_real step = $_READ(@_size + m) * (k[$_READ_INDEX(@_mistake + m)] + %s);\n",
-              (long long)count, mcr_c_number(w, *bias));
+              (long long)count, mcr_c_number(w, *voted.bias));
     if (two)
         mcr_c_lines(w, "        f[0] += step;\n"
                        "        out[0] += f[0] > 0 ? $_READ(@_lives + m) : -$_READ(@_lives + m);\n"

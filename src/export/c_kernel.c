@@ -22,17 +22,6 @@ static bool is_own(const mcr_kernel *k)
            k->type == &mcr_kernel_cosine;
 }
 
-/* The list of numbers that a leaf weights the features with; NULL: it has none. */
-static const mcr_reals *list_of(const mcr_kernel *k)
-{
-    const char *name = k->type == &mcr_kernel_rbf || k->type == &mcr_kernel_laplace ? "gamma"
-                       : k->type == &mcr_kernel_matern || k->type == &mcr_kernel_rq ? "length"
-                       : k->type == &mcr_kernel_mahalanobis                         ? "diag"
-                                                                                    : NULL;
-    const mcr_reals *list = name ? mcr_kernel_list(k, name) : NULL;
-    return list && (list->count > 1 || k->type == &mcr_kernel_mahalanobis) ? list : NULL;
-}
-
 static bool is_string(const mcr_kernel *k)
 {
     return k->type->kinds == MCR_STRINGS;
@@ -40,7 +29,7 @@ static bool is_string(const mcr_kernel *k)
 
 static void count_node(const mcr_kernel *k, counters *n)
 {
-    n->list += list_of(k) != NULL;
+    n->list += mcr_portable_is_listed(k);
     n->own += is_own(k);
     n->leaf += is_string(k);
 }
@@ -178,7 +167,7 @@ static const char *const helpers[HELPERS] = {
 static void want_node(const mcr_c_writer *w, const mcr_kernel *k, bool *wanted)
 {
     const mcr_kernel_type *t = k->type;
-    bool by = list_of(k) != NULL;
+    bool by = mcr_portable_is_listed(k);
     int64_t column;
     if (t == &mcr_kernel_linear || t == &mcr_kernel_poly || t == &mcr_kernel_sigmoid ||
         t == &mcr_kernel_cosine)
@@ -226,19 +215,14 @@ static void put_helpers(mcr_c_writer *w)
 
 static void put_list(mcr_c_writer *w, const mcr_kernel *k, int64_t number)
 {
-    const mcr_reals *list = list_of(k);
     const mcr_part *part = mcr_portable_part(w->p, k->field);
-    bool inverse = k->type == &mcr_kernel_matern || k->type == &mcr_kernel_rq;
     double *by = mcr_alloc(w->ctx, (size_t)part->count + 1, sizeof *by);
     char name[32];
     if (!by) {
         w->status = MCR_NO_MEMORY;
         return;
     }
-    for (int64_t i = 0; i < part->count; i++) {
-        double v = list->values[list->count > 1 ? i : 0];
-        by[i] = inverse ? 1 / v / v : v;
-    }
+    mcr_portable_weights(by, part->count, k);
     snprintf(name, sizeof name, "by%lld", (long long)number);
     mcr_c_reals(w, name, by, part->count);
     mcr_free(w->ctx, by);
@@ -249,7 +233,7 @@ static mcr_status put_lists(mcr_c_writer *w, const mcr_kernel *k, counters *n)
     mcr_status s = MCR_OK;
     for (int c = 0; c < k->children && !s; c++)
         s = put_lists(w, k->child[c], n);
-    if (!s && list_of(k))
+    if (!s && mcr_portable_is_listed(k))
         put_list(w, k, n->list);
     if (!s && is_string(k))
         s = mcr_c_string_kernel(w, k, n->leaf);
@@ -264,9 +248,10 @@ static void put_pair(mcr_c_writer *w, const char *name, const mcr_kernel *k, con
                      const char *x, const char *z)
 {
     const mcr_part *part = mcr_portable_part(w->p, k->field);
-    mcr_c_put(w, "@_%s%s(%s->v + %lld, %s->v + %lld, %lld", name, list_of(k) ? "_by" : "", x,
-              (long long)part->first, z, (long long)part->first, (long long)part->count);
-    if (list_of(k))
+    mcr_c_put(w, "@_%s%s(%s->v + %lld, %s->v + %lld, %lld", name,
+              mcr_portable_is_listed(k) ? "_by" : "", x, (long long)part->first, z,
+              (long long)part->first, (long long)part->count);
+    if (mcr_portable_is_listed(k))
         mcr_c_put(w, ", @_by%lld", (long long)n->list);
     mcr_c_put(w, ")");
 }
@@ -276,7 +261,7 @@ static void put_fall(mcr_c_writer *w, const char *name, const mcr_kernel *k, con
                      const char *x, const char *z)
 {
     mcr_c_put(w, "$_EXP(-");
-    if (!list_of(k))
+    if (!mcr_portable_is_listed(k))
         mcr_c_put(w, "%s * ", mcr_c_number(w, mcr_kernel_number(k, "gamma")));
     put_pair(w, name, k, n, x, z);
     mcr_c_put(w, ")");
@@ -286,7 +271,7 @@ static void put_leaf(mcr_c_writer *w, const mcr_kernel *k, const counters *n, co
                      const char *z)
 {
     const mcr_kernel_type *t = k->type;
-    double value, length = list_of(k) ? 1 : mcr_kernel_number(k, "length");
+    double value, length = mcr_portable_is_listed(k) ? 1 : mcr_kernel_number(k, "length");
     if (mcr_kernel_is_constant(k, &value)) {
         mcr_c_put(w, value < 0 ? "(%s)" : "%s", mcr_c_number(w, value));
     } else if (t == &mcr_kernel_linear || t == &mcr_kernel_mahalanobis) {
@@ -401,30 +386,10 @@ static mcr_status own_of(mcr_c_writer *w, const mcr_data *data, const double *ve
         count_node(k, n);
         return s;
     }
-    int64_t column = -1;
-    const mcr_part *part = k->type == &mcr_kernel_conformal ? mcr_portable_factor(p, k, &column)
-                           : k->type == &mcr_kernel_cosine  ? mcr_portable_part(p, k->field)
-                                                            : NULL;
-    mcr_gram *gram = NULL;
     double *own = mcr_alloc(p->ctx, (size_t)p->basis + 1, sizeof *own);
-    if (!own)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < p->basis && part; i++) {
-        const double *v = vector + i * p->width + part->first;
-        own[i] = column >= 0 ? v[column] : 0;
-        for (int64_t c = 0; c < part->count && column < 0; c++)
-            own[i] += v[c] * v[c];
-    }
-    if (!part)
-        s = mcr_gram_open(&gram, p->ctx, k->child[0], data, NULL);
-    if (!s && !part)
-        s = mcr_gram_diagonal(gram, 0, own);
+    s = own ? mcr_portable_own(own, p, k, data, vector) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < p->basis && !s; i++)
-        to[i * w->owns + n->own] = column >= 0                        ? own[i]
-                                   : k->type == &mcr_kernel_conformal ? sqrt(own[i])
-                                   : own[i] > 0                       ? 1 / sqrt(own[i])
-                                                                      : 0;
-    mcr_gram_close(gram);
+        to[i * w->owns + n->own] = own[i];
     mcr_free(p->ctx, own);
     count_node(k, n);
     return s;

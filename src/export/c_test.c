@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "export/c_text.h"
 

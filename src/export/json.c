@@ -179,18 +179,10 @@ static void put_fields(mcr_json_writer *w, const mcr_model *m)
         mcr_json_put_text(w, "kind", kind_name(s->kind));
         if (s->kind == MCR_DENSE || s->kind == MCR_SPARSE)
             mcr_json_put_int(w, "features", s->cols);
-        if (s->column) {
-            mcr_json_put_array(w, "columns");
-            for (int64_t c = 0; c < s->cols; c++)
-                mcr_json_write_text(w, s->column[c]);
-            mcr_json_write_end_array(w);
-        }
-        if (s->label_name) {
-            mcr_json_put_array(w, "label_names");
-            for (int64_t c = 0; c < s->label_names; c++)
-                mcr_json_write_text(w, s->label_name[c]);
-            mcr_json_write_end_array(w);
-        }
+        if (s->column)
+            mcr_json_put_texts(w, "columns", s->column, s->cols);
+        if (s->label_name)
+            mcr_json_put_texts(w, "label_names", s->label_name, s->label_names);
         put_scaling(w, m, s->name);
         mcr_json_put_array(w, "support");
         for (int64_t o = 0; o < f.count; o++)
@@ -260,18 +252,12 @@ static void put_decisions(mcr_json_writer *w, const mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
     next_line(w);
-    mcr_json_put_array(w, "outputs");
-    for (int64_t o = 0; o < f->outputs; o++)
-        mcr_json_write_text(w, m->output_name[o]);
-    mcr_json_write_end_array(w);
+    mcr_json_put_texts(w, "outputs", m->output_name, f->outputs);
     mcr_json_put_reals(w, "offset", f->offset, f->outputs);
     put_segments(w, f);
     next_line(w);
     mcr_json_put_text(w, "rule", rule_name(f->rule));
-    mcr_json_put_array(w, "classes");
-    for (int64_t c = 0; c < m->classes; c++)
-        mcr_json_write_text(w, m->class_name[c]);
-    mcr_json_write_end_array(w);
+    mcr_json_put_texts(w, "classes", m->class_name, m->classes);
     put_probability(w, f);
     next_line(w);
     mcr_json_put_object(w, "numbers");

@@ -7,27 +7,11 @@
 
 #include "export/onnx_graph.h"
 #include "learn/gp.h"
+#include "learn/online.h"
 
 static mcr_tensor flatten(mcr_onnx *g, mcr_tensor a)
 {
     return mcr_onnx_2(g, "Reshape", a, mcr_onnx_ints(g, (const int64_t[]){-1}, 1));
-}
-
-/* A matrix of zeros that the caller fills; NULL: no memory, and the status says so. */
-static double *zeros(mcr_onnx *g, int64_t rows, int64_t cols)
-{
-    double *v = mcr_alloc_zero(g->ctx, (size_t)rows + 1, ((size_t)cols + 1) * sizeof *v);
-    if (!v)
-        g->status = MCR_NO_MEMORY;
-    return v;
-}
-
-/* The constant rows x cols, whose memory is freed. */
-static mcr_tensor put_matrix(mcr_onnx *g, double *v, int64_t rows, int64_t cols)
-{
-    mcr_tensor t = v ? mcr_onnx_reals(g, v, (const int64_t[]){rows, cols, -1}) : 0;
-    mcr_free(g->ctx, v);
-    return t;
 }
 
 /* ---- scores -----------------------------------------------------------------------------------*/
@@ -37,13 +21,13 @@ static mcr_tensor put_coefficients(mcr_onnx *g, int64_t first, int64_t end)
 {
     const mcr_portable *p = g->p;
     int64_t outputs = p->fitted->outputs;
-    double *c = zeros(g, p->basis, outputs);
+    double *c = mcr_onnx_zeros(g, p->basis, outputs);
     for (int64_t s = first; c && s < end; s++)
         for (int64_t t = 0; t < p->segment[s].outputs; t++)
             for (int64_t i = 0; i < p->segment[s].count; i++)
                 c[(p->segment[s].first + i) * outputs + p->segment[s].output[t]] =
                     p->segment[s].coef[t * p->segment[s].count + i];
-    return put_matrix(g, c, p->basis, outputs);
+    return mcr_onnx_matrix(g, c, p->basis, outputs);
 }
 
 static mcr_tensor put_scores(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tensor k)
@@ -80,35 +64,29 @@ static mcr_tensor put_neighbours(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_t
 {
     const mcr_fitted *f = g->p->fitted;
     int64_t n = f->basis, outputs = f->outputs;
-    const double *how, *diagonal, *target, *weight;
-    mcr_status s = mcr_fitted_need(&how, f, "neighbors", 2);
-    if (!s)
-        s = mcr_fitted_need(&diagonal, f, "diagonal", n);
-    if (!s)
-        s = mcr_fitted_need(&target, f, "targets", n);
-    if (!s)
-        s = mcr_fitted_need(&weight, f, "weights", n);
+    mcr_knn knn;
+    mcr_status s = mcr_knn_find(&knn, f);
     if (s) {
         g->status = s;
         return 0;
     }
-    int64_t count = how[0] < (double)n ? (int64_t)how[0] : n;
-    mcr_tensor own = mcr_onnx_reals(g, diagonal, (const int64_t[]){1, n, -1});
+    mcr_tensor own = mcr_onnx_reals(g, knn.diagonal, (const int64_t[]){1, n, -1});
     mcr_tensor d = mcr_onnx_2(g, "Add", mcr_onnx_times(g, k, -2), own);
     mcr_onnx_set_int(g, "largest", 0);
     mcr_onnx_set_int(g, "axis", 1);
-    mcr_tensor near = mcr_onnx_top(g, d, count), who = near + 1;
-    mcr_tensor share = mcr_onnx_2(g, "Gather", mcr_onnx_reals(g, weight, (const int64_t[]){n, -1}),
-                                  who);
-    if (how[1] != 0)
+    mcr_tensor near = mcr_onnx_top(g, d, knn.neighbors), who = near + 1;
+    mcr_tensor weight = mcr_onnx_reals(g, knn.weight, (const int64_t[]){n, -1});
+    mcr_tensor share = mcr_onnx_2(g, "Gather", weight, who);
+    if (knn.by_distance)
         share = put_shares(g, mcr_onnx_2(g, "Add", near, mcr_onnx_self(g, parts, g->p->kernel)),
                            share);
-    double *of = zeros(g, n, outputs);
+    double *of = mcr_onnx_zeros(g, n, outputs);
     for (int64_t i = 0; of && i < n; i++)
-        of[f->task == MCR_CLASSIFY ? i * outputs + (int64_t)target[i] : i] = f->task == MCR_CLASSIFY
-                                                                                 ? 1
-                                                                                 : target[i];
-    mcr_tensor vote = mcr_onnx_2(g, "Gather", put_matrix(g, of, n, outputs), who);
+        if (f->task == MCR_CLASSIFY)
+            of[i * outputs + (int64_t)knn.target[i]] = 1;
+        else
+            of[i] = knn.target[i];
+    mcr_tensor vote = mcr_onnx_2(g, "Gather", mcr_onnx_matrix(g, of, n, outputs), who);
     vote = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, mcr_onnx_add_axis(g, share, 2)), 1, false);
     return mcr_onnx_2(g, "Div", vote, mcr_onnx_sum(g, share, 1, true));
 }
@@ -116,37 +94,32 @@ static mcr_tensor put_neighbours(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_t
 /* Scores of all perceptrons are running sums. */
 static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
 {
-    enum { OBJECT, UP, DOWN, SIZE, LIVES, LISTS };
-    static const char *const from[LISTS] = {"vote.object", "vote.up", "vote.down", "vote.size",
-                                            "vote.lives"};
-    const mcr_fitted *f = g->p->fitted;
-    int64_t m = 0, outputs = f->outputs;
-    const double *list[LISTS] = {NULL}, *bias = NULL;
-    (void)mcr_fitted_find(f, from[0], &m);
-    mcr_status s = mcr_fitted_need(&bias, f, "vote.bias", 1);
-    for (int l = 0; l < LISTS && !s; l++)
-        s = mcr_fitted_need(&list[l], f, from[l], m);
+    mcr_voted voted = {0};
+    mcr_status s = mcr_votes_find(&voted, g->p->fitted);
+    int64_t m = voted.count, outputs = g->p->fitted->outputs;
+    const double *const *list = voted.list;
     int64_t *object = s ? NULL : mcr_alloc(g->ctx, (size_t)m + 1, sizeof *object);
-    double all = 0, *sign = s ? NULL : zeros(g, m, outputs), *share = s ? NULL : zeros(g, m, 1);
+    double all = 0, *sign = s ? NULL : mcr_onnx_zeros(g, m, outputs),
+           *share = s ? NULL : mcr_onnx_zeros(g, m, 1);
     if (s || !object || !sign || !share) {
         g->status = s ? s : MCR_NO_MEMORY;
         mcr_free_all(g->ctx, object, sign, share);
         return 0;
     }
     for (int64_t i = 0; i < m; i++) {
-        object[i] = (int64_t)list[OBJECT][i];
-        sign[i * outputs + (int64_t)list[UP][i]] += list[SIZE][i];
-        if (list[DOWN][i] >= 0)
-            sign[i * outputs + (int64_t)list[DOWN][i]] -= list[SIZE][i];
-        all += list[LIVES][i];
+        object[i] = (int64_t)list[MCR_VOTE_OBJECT][i];
+        sign[i * outputs + (int64_t)list[MCR_VOTE_UP][i]] += list[MCR_VOTE_SIZE][i];
+        if (list[MCR_VOTE_DOWN][i] >= 0)
+            sign[i * outputs + (int64_t)list[MCR_VOTE_DOWN][i]] -= list[MCR_VOTE_SIZE][i];
+        all += list[MCR_VOTE_LIVES][i];
     }
     for (int64_t i = 0; i < m; i++)
-        share[i] = list[LIVES][i]; /* whole numbers: sums are exact, and so are ties */
+        share[i] = list[MCR_VOTE_LIVES][i]; /* whole numbers: sums are exact, and so are ties */
     mcr_onnx_set_int(g, "axis", 1);
     mcr_tensor at = mcr_onnx_2(g, "Gather", k, mcr_onnx_ints(g, object, m));
-    at = mcr_onnx_add_axis(g, mcr_onnx_plus(g, at, *bias), 2);
+    at = mcr_onnx_add_axis(g, mcr_onnx_plus(g, at, *voted.bias), 2);
     mcr_free(g->ctx, object);
-    mcr_tensor step = mcr_onnx_2(g, "Mul", at, put_matrix(g, sign, m, outputs));
+    mcr_tensor step = mcr_onnx_2(g, "Mul", at, mcr_onnx_matrix(g, sign, m, outputs));
     mcr_tensor score = mcr_onnx_2(g, "CumSum", step, mcr_onnx_ints(g, (const int64_t[]){1}, 1));
     mcr_tensor vote;
     if (outputs == 1) { /* +1 or -1 */
@@ -156,7 +129,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
         vote = mcr_onnx_cast(g, mcr_onnx_2(g, "Equal", best, mcr_onnx_range(g, 0, outputs)),
                              mcr_onnx_real(g));
     }
-    vote = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, put_matrix(g, share, m, 1)), 1, false);
+    vote = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", vote, mcr_onnx_matrix(g, share, m, 1)), 1, false);
     return mcr_onnx_2(g, "Div", vote, mcr_onnx_number(g, fmax(all, 1)));
 }
 
@@ -166,7 +139,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
 static mcr_tensor put_variance(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tensor k, int64_t o)
 {
     int64_t n = g->p->basis;
-    double *root = NULL, *a = zeros(g, n, n);
+    double *root = NULL, *a = mcr_onnx_zeros(g, n, n);
     mcr_status s = a ? mcr_portable_posterior(&root, g->p, o) : MCR_NO_MEMORY;
     for (int64_t i = 0, at = 0; i < n && !s; i++)
         for (int64_t j = 0; j <= i; j++)
@@ -174,7 +147,7 @@ static mcr_tensor put_variance(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_ten
     mcr_free(g->ctx, root);
     if (s)
         g->status = s;
-    mcr_tensor v = mcr_onnx_2(g, "MatMul", k, put_matrix(g, a, n, n));
+    mcr_tensor v = mcr_onnx_2(g, "MatMul", k, mcr_onnx_matrix(g, a, n, n));
     v = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", v, v), 1, true);
     v = mcr_onnx_2(g, "Sub", mcr_onnx_self(g, parts, g->p->kernel), v);
     return mcr_onnx_2(g, "Max", v, mcr_onnx_number(g, 0));
@@ -194,7 +167,7 @@ static mcr_tensor put_mean_logistic(mcr_onnx *g, mcr_tensor mean, mcr_tensor var
     bool few = mcr_portable_self(g->p->kernel) <= 16;
     double h = few ? 1.0 / 4 : 1.0 / 64, all = 0;
     int64_t half = (int64_t)(8 / h), count = 2 * half + 1;
-    double *z = zeros(g, 1, count), *weight = zeros(g, count, 1);
+    double *z = mcr_onnx_zeros(g, 1, count), *weight = mcr_onnx_zeros(g, count, 1);
     for (int64_t t = 0; z && weight && t < count; t++) {
         z[t] = h * (double)(t - half);
         all += weight[t] = exp(-0.5 * z[t] * z[t]);
@@ -202,9 +175,9 @@ static mcr_tensor put_mean_logistic(mcr_onnx *g, mcr_tensor mean, mcr_tensor var
     for (int64_t t = 0; weight && t < count; t++)
         weight[t] /= all;
     mcr_tensor at = mcr_onnx_2(g, "Mul", mcr_onnx_1(g, "Sqrt", variance),
-                               put_matrix(g, z, 1, count));
+                               mcr_onnx_matrix(g, z, 1, count));
     return mcr_onnx_2(g, "MatMul", put_logistic(g, mcr_onnx_2(g, "Add", mean, at)),
-                      put_matrix(g, weight, count, 1));
+                      mcr_onnx_matrix(g, weight, count, 1));
 }
 
 static mcr_tensor put_column(mcr_onnx *g, mcr_tensor a, int64_t column)
@@ -257,12 +230,13 @@ static mcr_tensor put_odds(mcr_onnx *g, mcr_tensor score)
 {
     const mcr_fitted *f = g->p->fitted;
     const double *from = f->curve ? f->curve : f->slope;
-    double *half[2] = {zeros(g, 1, f->outputs), zeros(g, 1, f->outputs)};
+    double *half[2] = {mcr_onnx_zeros(g, 1, f->outputs), mcr_onnx_zeros(g, 1, f->outputs)};
     for (int64_t o = 0; half[0] && half[1] && o < f->outputs; o++) {
         half[0][o] = from[2 * o];
         half[1][o] = from[2 * o + 1];
     }
-    mcr_tensor a = put_matrix(g, half[0], 1, f->outputs), b = put_matrix(g, half[1], 1, f->outputs);
+    mcr_tensor a = mcr_onnx_matrix(g, half[0], 1, f->outputs),
+               b = mcr_onnx_matrix(g, half[1], 1, f->outputs);
     if (f->curve)
         return mcr_onnx_2(g, "Add", mcr_onnx_2(g, "Mul", score, a), b);
     mcr_tensor zero = mcr_onnx_number(g, 0); /* slopes above and below 0 */
@@ -280,7 +254,7 @@ static mcr_tensor put_first(mcr_onnx *g, mcr_tensor score)
 /* One step of elimination: row j is taken from the others, so that column j is 0 there. */
 static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tensor *y)
 {
-    double *mask = zeros(g, 1, k);
+    double *mask = mcr_onnx_zeros(g, 1, k);
     for (int64_t c = 0; mask && c < k; c++)
         mask[c] = c != j;
     mcr_tensor at = mcr_onnx_ints(g, &j, 1);
@@ -290,7 +264,7 @@ static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tens
     mcr_tensor column = mcr_onnx_sum(g, mcr_onnx_2(g, "Gather", *q, at), 2, false);
     mcr_tensor pivot = put_column(g, column, j), own = put_column(g, *y, j);
     mcr_tensor factor = mcr_onnx_2(g, "Div", column, pivot);
-    factor = mcr_onnx_2(g, "Mul", factor, put_matrix(g, mask, 1, k));
+    factor = mcr_onnx_2(g, "Mul", factor, mcr_onnx_matrix(g, mask, 1, k));
     *q = mcr_onnx_2(g, "Sub", *q, mcr_onnx_2(g, "Mul", mcr_onnx_add_axis(g, factor, 2), row));
     *y = mcr_onnx_2(g, "Sub", *y, mcr_onnx_2(g, "Mul", factor, own));
 }
@@ -300,8 +274,9 @@ static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tens
 static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
 {
     int64_t k = g->p->fitted->classes, pairs = g->p->fitted->outputs;
-    double *m[3] = {zeros(g, pairs, k * k), zeros(g, pairs, k * k), zeros(g, pairs, k * k)};
-    double *eye = zeros(g, k, k), *one = zeros(g, 1, k);
+    double *m[3] = {mcr_onnx_zeros(g, pairs, k * k), mcr_onnx_zeros(g, pairs, k * k),
+                    mcr_onnx_zeros(g, pairs, k * k)};
+    double *eye = mcr_onnx_zeros(g, k, k), *one = mcr_onnx_zeros(g, 1, k);
     for (int64_t i = 0, o = 0; m[0] && m[1] && m[2] && eye && one && i < k; i++) {
         eye[i * k + i] = one[i] = 1;
         for (int64_t j = i + 1; j < k; j++, o++) {
@@ -312,19 +287,19 @@ static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
     }
     mcr_tensor a = put_first(g, score), b = mcr_onnx_2(g, "Sub", mcr_onnx_number(g, 1), a);
     mcr_tensor q = mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", b, b),
-                              put_matrix(g, m[0], pairs, k * k));
-    q = mcr_onnx_2(
-        g, "Add", q,
-        mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, a), put_matrix(g, m[1], pairs, k * k)));
-    q = mcr_onnx_2(
-        g, "Add", q,
-        mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, b), put_matrix(g, m[2], pairs, k * k)));
+                              mcr_onnx_matrix(g, m[0], pairs, k * k));
+    q = mcr_onnx_2(g, "Add", q,
+                   mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, a),
+                              mcr_onnx_matrix(g, m[1], pairs, k * k)));
+    q = mcr_onnx_2(g, "Add", q,
+                   mcr_onnx_2(g, "MatMul", mcr_onnx_2(g, "Mul", a, b),
+                              mcr_onnx_matrix(g, m[2], pairs, k * k)));
     q = mcr_onnx_2(g, "Reshape", q, mcr_onnx_ints(g, (const int64_t[]){-1, k, k}, 3));
-    mcr_tensor unit = put_matrix(g, eye, k, k);
+    mcr_tensor unit = mcr_onnx_matrix(g, eye, k, k);
     q = mcr_onnx_2(g, "Add", q,
                    mcr_onnx_times(g, unit, 1e-15)); /* where all pairs agree it is singular */
     mcr_tensor y = mcr_onnx_2(g, "Add", mcr_onnx_times(g, put_column(g, score, 0), 0),
-                              put_matrix(g, one, 1, k));
+                              mcr_onnx_matrix(g, one, 1, k));
     for (int64_t j = 0; j < k; j++)
         eliminate(g, k, j, &q, &y);
     q = mcr_onnx_sum(g, mcr_onnx_2(g, "Mul", q, unit), 2, false);
@@ -390,14 +365,14 @@ void mcr_onnx_sign(mcr_onnx *g, mcr_tensor score)
 static mcr_tensor put_votes(mcr_onnx *g, mcr_tensor score)
 {
     int64_t k = g->p->fitted->classes, pairs = g->p->fitted->outputs;
-    double *first = zeros(g, pairs, k), *second = zeros(g, pairs, k);
+    double *first = mcr_onnx_zeros(g, pairs, k), *second = mcr_onnx_zeros(g, pairs, k);
     for (int64_t i = 0, o = 0; first && second && i < k; i++)
         for (int64_t j = i + 1; j < k; j++, o++)
             first[o * k + i] = second[o * k + j] = 1;
     mcr_tensor up = mcr_onnx_positive(g, score);
     mcr_tensor down = mcr_onnx_2(g, "Sub", mcr_onnx_number(g, 1), up);
-    up = mcr_onnx_2(g, "MatMul", up, put_matrix(g, first, pairs, k));
-    down = mcr_onnx_2(g, "MatMul", down, put_matrix(g, second, pairs, k));
+    up = mcr_onnx_2(g, "MatMul", up, mcr_onnx_matrix(g, first, pairs, k));
+    down = mcr_onnx_2(g, "MatMul", down, mcr_onnx_matrix(g, second, pairs, k));
     return mcr_onnx_largest(g, mcr_onnx_2(g, "Add", up, down), 1);
 }
 
@@ -425,14 +400,6 @@ static mcr_tensor put_nearest(mcr_onnx *g, mcr_tensor score)
     return d;
 }
 
-/* Whether the class is the most probable one. */
-static bool by_probability(const mcr_portable *p)
-{
-    const mcr_fitted *f = p->fitted;
-    return (p->finish == MCR_FINISH_GP && f->outputs > 1) ||
-           ((f->curve || f->slope) && (f->rule == MCR_RULE_PAIRS || f->rule == MCR_RULE_LARGEST));
-}
-
 static void put_label(mcr_onnx *g, mcr_tensor score, mcr_tensor proba)
 {
     const mcr_fitted *f = g->p->fitted;
@@ -441,7 +408,7 @@ static void put_label(mcr_onnx *g, mcr_tensor score, mcr_tensor proba)
         mcr_onnx_sign(g, score);
         return;
     }
-    if (by_probability(g->p))
+    if (mcr_portable_by_probability(g->p))
         number = mcr_onnx_largest(g, proba, 1);
     else if (g->p->finish == MCR_FINISH_MEANS)
         number = put_nearest(g, score);

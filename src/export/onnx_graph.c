@@ -144,6 +144,21 @@ mcr_tensor mcr_onnx_range(mcr_onnx *g, int64_t from, int64_t count)
     return t;
 }
 
+double *mcr_onnx_zeros(mcr_onnx *g, int64_t rows, int64_t cols)
+{
+    double *value = mcr_alloc_zero(g->ctx, (size_t)rows + 1, ((size_t)cols + 1) * sizeof *value);
+    if (!value)
+        g->status = MCR_NO_MEMORY;
+    return value;
+}
+
+mcr_tensor mcr_onnx_matrix(mcr_onnx *g, double *value, int64_t rows, int64_t cols)
+{
+    mcr_tensor t = value ? mcr_onnx_reals(g, value, (const int64_t[]){rows, cols, -1}) : 0;
+    mcr_free(g->ctx, value);
+    return t;
+}
+
 /* ---- attributes -------------------------------------------------------------------------------*/
 
 static void add_attribute(mcr_onnx *g, const char *name, int type, mcr_text *body)

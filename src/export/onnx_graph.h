@@ -40,6 +40,11 @@ mcr_tensor mcr_onnx_strings(mcr_onnx *g, char *const *value, int64_t count);
 /* From .. from + count - 1, a row of whole numbers. */
 mcr_tensor mcr_onnx_range(mcr_onnx *g, int64_t from, int64_t count);
 
+/* A matrix of zeros that the caller fills; NULL: no memory, and the status says so. */
+double *mcr_onnx_zeros(mcr_onnx *g, int64_t rows, int64_t cols);
+/* It as a constant; its memory is freed. NULL: tensor 0. */
+mcr_tensor mcr_onnx_matrix(mcr_onnx *g, double *value, int64_t rows, int64_t cols);
+
 /* ---- attributes of the next node */
 void mcr_onnx_set_int(mcr_onnx *g, const char *name, int64_t value);
 void mcr_onnx_set_text(mcr_onnx *g, const char *name, const char *value);

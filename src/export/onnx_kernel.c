@@ -81,37 +81,24 @@ typedef struct leaf {
 static mcr_tensor put_support(const leaf *l, double (*root)(double), bool transposed)
 {
     int64_t n = l->p->basis, cols = l->part->count;
-    const int64_t dims[] = {transposed ? cols : n, transposed ? n : cols, -1};
-    double *v = mcr_alloc(l->g->ctx, (size_t)(n * cols) + 1, sizeof *v);
-    mcr_tensor t = 0;
+    double *v = mcr_onnx_zeros(l->g, n, cols);
     for (int64_t i = 0; v && i < n; i++)
         for (int64_t k = 0; k < cols; k++)
             v[transposed ? k * n + i : i * cols + k] =
                 l->p->vector[i * l->p->width + l->part->first + k] * (l->by ? root(l->by[k]) : 1);
-    if (v)
-        t = mcr_onnx_reals(l->g, v, dims);
-    else
-        l->g->status = MCR_NO_MEMORY;
-    mcr_free(l->g->ctx, v);
-    return t;
+    return mcr_onnx_matrix(l->g, v, transposed ? cols : n, transposed ? n : cols);
 }
 
 /* The objects' columns times root(by). */
 static mcr_tensor put_objects(const leaf *l, double (*root)(double))
 {
-    const int64_t row[] = {1, l->part->count, -1};
+    int64_t cols = l->part->count;
     if (!l->by)
         return l->x;
-    double *v = mcr_alloc(l->g->ctx, (size_t)l->part->count + 1, sizeof *v);
-    mcr_tensor t = 0;
-    for (int64_t k = 0; v && k < l->part->count; k++)
+    double *v = mcr_onnx_zeros(l->g, 1, cols);
+    for (int64_t k = 0; v && k < cols; k++)
         v[k] = root(l->by[k]);
-    if (v)
-        t = mcr_onnx_2(l->g, "Mul", l->x, mcr_onnx_reals(l->g, v, row));
-    else
-        l->g->status = MCR_NO_MEMORY;
-    mcr_free(l->g->ctx, v);
-    return t;
+    return mcr_onnx_2(l->g, "Mul", l->x, mcr_onnx_matrix(l->g, v, 1, cols));
 }
 
 static double as_it_is(double x)
@@ -212,35 +199,11 @@ static mcr_tensor put_factor(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr
 static mcr_tensor put_support_factor(mcr_onnx *g, const mcr_kernel *k)
 {
     const mcr_portable *p = g->p;
-    const int64_t row[] = {1, p->basis, -1};
-    int64_t column = -1;
-    const mcr_part *part = k->type == &mcr_kernel_conformal ? mcr_portable_factor(p, k, &column)
-                           : k->type == &mcr_kernel_cosine  ? mcr_portable_part(p, k->field)
-                                                            : NULL;
-    mcr_gram *gram = NULL;
-    mcr_tensor t = 0;
-    double *own = mcr_alloc_zero(g->ctx, (size_t)p->basis + 1, sizeof *own);
-    mcr_status s = own ? MCR_OK : MCR_NO_MEMORY;
-    if (!s && !part)
-        s = mcr_gram_open(&gram, g->ctx, k->child[0], p->data, NULL);
-    if (!s && !part)
-        s = mcr_gram_diagonal(gram, 0, own);
-    for (int64_t i = 0; i < p->basis && !s; i++) {
-        const double *v = part ? p->vector + i * p->width + part->first : NULL;
-        for (int64_t c = 0; part && c < part->count; c++)
-            own[i] += v[c] * v[c];
-        own[i] = column >= 0                        ? v[column]
-                 : k->type == &mcr_kernel_conformal ? sqrt(own[i])
-                 : own[i] > 0                       ? 1 / sqrt(own[i])
-                                                    : 0;
-    }
-    if (!s)
-        t = mcr_onnx_reals(g, own, row);
-    else
+    double *own = mcr_onnx_zeros(g, 1, p->basis);
+    mcr_status s = own ? mcr_portable_own(own, p, k, p->data, p->vector) : MCR_NO_MEMORY;
+    if (s)
         g->status = s;
-    mcr_gram_close(gram);
-    mcr_free(g->ctx, own);
-    return t;
+    return mcr_onnx_matrix(g, own, 1, p->basis);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------*/
@@ -271,16 +234,10 @@ static mcr_tensor put_matern(mcr_onnx *g, mcr_tensor square, double nu, double l
 static mcr_tensor put_constant(mcr_onnx *g, double value, bool self)
 {
     int64_t n = self ? 1 : g->p->basis;
-    double *row = mcr_alloc(g->ctx, (size_t)n, sizeof *row);
-    mcr_tensor t = 0;
+    double *row = mcr_onnx_zeros(g, 1, n);
     for (int64_t i = 0; row && i < n; i++)
         row[i] = value;
-    if (row)
-        t = mcr_onnx_reals(g, row, (const int64_t[]){1, n, -1});
-    else
-        g->status = MCR_NO_MEMORY;
-    mcr_free(g->ctx, row);
-    return t;
+    return mcr_onnx_matrix(g, row, 1, n);
 }
 
 /* A function of the inner product. */
@@ -324,19 +281,10 @@ static mcr_tensor put_leaf(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_k
     const mcr_kernel_type *t = k->type;
     const mcr_part *part = mcr_portable_part(g->p, k->field);
     leaf l = {g, g->p, part, parts->part[part - g->p->part], NULL};
-    const char *name = t == &mcr_kernel_rbf || t == &mcr_kernel_laplace ? "gamma"
-                       : t == &mcr_kernel_matern || t == &mcr_kernel_rq ? "length"
-                       : t == &mcr_kernel_mahalanobis                   ? "diag"
-                                                                        : NULL;
-    const mcr_reals *list = name ? mcr_kernel_list(k, name) : NULL;
-    bool listed = list && (list->count > 1 || t == &mcr_kernel_mahalanobis);
-    double *by = listed ? mcr_alloc(g->ctx, (size_t)part->count + 1, sizeof *by) : NULL;
-    for (int64_t c = 0; by && c < part->count; c++) {
-        double v = list->values[list->count > 1 ? c : 0];
-        by[c] = strcmp(name, "length") == 0 ? 1 / v / v : v;
-    }
-    if (listed && !by)
-        g->status = MCR_NO_MEMORY;
+    bool listed = mcr_portable_is_listed(k);
+    double *by = listed ? mcr_onnx_zeros(g, 1, part->count) : NULL;
+    if (by)
+        mcr_portable_weights(by, part->count, k);
     l.by = by;
     mcr_tensor out = 0;
     if (is_of_dot(k)) {
@@ -389,24 +337,16 @@ static mcr_tensor put_node(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_k
     return a;
 }
 
-/* What is the same for all objects still has a column and a row for each. */
-static mcr_tensor broadcast(mcr_onnx *g, mcr_tensor k, int64_t cols)
-{
-    mcr_tensor column = mcr_onnx_times(g, mcr_onnx_sum(g, 0, 1, true), 0);
-    double *zero = mcr_alloc_zero(g->ctx, (size_t)cols, sizeof *zero);
-    mcr_tensor row = zero ? mcr_onnx_reals(g, zero, (const int64_t[]){1, cols, -1}) : 0;
-    if (!zero)
-        g->status = MCR_NO_MEMORY;
-    mcr_free(g->ctx, zero);
-    return mcr_onnx_2(g, "Add", mcr_onnx_2(g, "Add", k, column), row);
-}
-
 mcr_tensor mcr_onnx_kernel(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel)
 {
     return put_node(g, parts, kernel, false);
 }
 
+/* What is the same for all objects still has a row for each. */
 mcr_tensor mcr_onnx_self(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel)
 {
-    return broadcast(g, put_node(g, parts, kernel, true), 1);
+    mcr_tensor k = put_node(g, parts, kernel, true);
+    mcr_tensor column = mcr_onnx_times(g, mcr_onnx_sum(g, 0, 1, true), 0);
+    mcr_tensor zero = mcr_onnx_matrix(g, mcr_onnx_zeros(g, 1, 1), 1, 1);
+    return mcr_onnx_2(g, "Add", mcr_onnx_2(g, "Add", k, column), zero);
 }

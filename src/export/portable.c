@@ -143,6 +143,66 @@ const mcr_part *mcr_portable_factor(const mcr_portable *p, const mcr_kernel *k, 
     return mcr_portable_part(p, f);
 }
 
+/* The list of numbers that a leaf weights the features with; NULL: it has none. */
+static const mcr_reals *list_of(const mcr_kernel *k)
+{
+    const char *name = k->type == &mcr_kernel_rbf || k->type == &mcr_kernel_laplace ? "gamma"
+                       : k->type == &mcr_kernel_matern || k->type == &mcr_kernel_rq ? "length"
+                       : k->type == &mcr_kernel_mahalanobis                         ? "diag"
+                                                                                    : NULL;
+    const mcr_reals *list = name ? mcr_kernel_list(k, name) : NULL;
+    return list && (list->count > 1 || k->type == &mcr_kernel_mahalanobis) ? list : NULL;
+}
+
+bool mcr_portable_is_listed(const mcr_kernel *leaf)
+{
+    return list_of(leaf) != NULL;
+}
+
+void mcr_portable_weights(double *to, int64_t count, const mcr_kernel *leaf)
+{
+    const mcr_reals *list = list_of(leaf);
+    bool inverse = leaf->type == &mcr_kernel_matern || leaf->type == &mcr_kernel_rq;
+    for (int64_t i = 0; i < count; i++) {
+        double v = list->values[list->count > 1 ? i : 0];
+        to[i] = inverse ? 1 / v / v : v;
+    }
+}
+
+mcr_status mcr_portable_own(double *to, const mcr_portable *p, const mcr_kernel *k,
+                            const mcr_data *data, const double *vector)
+{
+    bool conformal = k->type == &mcr_kernel_conformal;
+    int64_t column = -1;
+    const mcr_part *part = conformal                       ? mcr_portable_factor(p, k, &column)
+                           : k->type == &mcr_kernel_cosine ? mcr_portable_part(p, k->field)
+                                                           : NULL;
+    mcr_gram *gram = NULL;
+    mcr_status s = part ? MCR_OK : mcr_gram_open(&gram, p->ctx, k->child[0], data, NULL);
+    if (!s && !part)
+        s = mcr_gram_diagonal(gram, 0, to);
+    mcr_gram_close(gram);
+    for (int64_t i = 0; i < p->basis && !s; i++) {
+        const double *v = part ? vector + i * p->width + part->first : NULL;
+        double square = part ? 0 : to[i];
+        for (int64_t c = 0; part && c < part->count; c++)
+            square += v[c] * v[c];
+        to[i] = column >= 0  ? v[column]
+                : conformal  ? sqrt(square)
+                : square > 0 ? 1 / sqrt(square)
+                             : 0;
+    }
+    return s;
+}
+
+bool mcr_portable_by_probability(const mcr_portable *p)
+{
+    const mcr_fitted *f = p->fitted;
+    return (p->finish == MCR_FINISH_GP && f->outputs > 1) ||
+           (mcr_fitted_is_calibrated(f) &&
+            (f->rule == MCR_RULE_PAIRS || f->rule == MCR_RULE_LARGEST));
+}
+
 const mcr_port *mcr_portable_text(const mcr_portable *p, int64_t string)
 {
     int64_t i = 0;

@@ -79,12 +79,22 @@ mcr_status mcr_portable_rebuild(mcr_kernel **out, mcr_portable *p, const mcr_ker
 /* The part that a rebuilt leaf reads, or the string. */
 const mcr_part *mcr_portable_part(const mcr_portable *p, const char *field);
 int64_t mcr_portable_string(const char *field);
+/* Whether a leaf weights its features by a list of numbers; these weights, one per feature. */
+bool mcr_portable_is_listed(const mcr_kernel *leaf);
+void mcr_portable_weights(double *to, int64_t count, const mcr_kernel *leaf);
+/* What each support vector brings to cosine, normalize and conformal: 1 over its length in feature
+ * space, or the value of the function. `data` and `vector` are the support vectors. */
+mcr_status mcr_portable_own(double *to, const mcr_portable *p, const mcr_kernel *node,
+                            const mcr_data *data, const double *vector);
 /* conformal(f=...): the column of the part, from 0; -1: its norm. */
 const mcr_part *mcr_portable_factor(const mcr_portable *p, const mcr_kernel *conformal,
                                     int64_t *column);
 /* The length of the longest support string of that number. */
 int64_t mcr_portable_longest(const mcr_portable *p, int64_t string);
 const mcr_port *mcr_portable_text(const mcr_portable *p, int64_t string);
+
+/* Whether the class is the most probable one rather than what the scores say. */
+bool mcr_portable_by_probability(const mcr_portable *p);
 
 /* gp (posterior.c): the rows of L^-1 with L L' = K + D, or for output o of a classifier
  * I + W^1/2 K W^1/2 times W^1/2 from the right, so that the variance of the latent value is

@@ -9,7 +9,6 @@
 #include "gram/centred.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/threads.h"
 #include "gram/half.h"

@@ -9,7 +9,6 @@
 #include "gram/map.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "base/sized.h"

@@ -14,7 +14,6 @@
 #include "gram/bound.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/threads.h"
 #include "kernel/vectors.h"

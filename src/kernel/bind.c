@@ -200,7 +200,9 @@ mcr_status mcr_bound_block(const mcr_bound *bound, const mcr_tile *tile)
     assert(tile->x.count <= MCR_TILE_ROWS && tile->z.count <= MCR_TILE_COLS);
     mcr_scratch_expect(tile->scratch, tile);
     const mcr_kernel_type *type = bound->kernel->type;
-    return type->block != NULL ? type->block(bound, tile) : block_by_pairs(bound, tile);
+    return type->block != NULL  ? type->block(bound, tile)
+           : type->pair != NULL ? block_by_pairs(bound, tile)
+                                : mcr_vectors_block(bound, tile);
 }
 
 mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
@@ -250,6 +252,8 @@ mcr_status mcr_bound_diagonal(const mcr_bound *bound, int side, mcr_rows rows, d
     const mcr_kernel_type *type = bound->kernel->type;
     if (type->diagonal != NULL)
         return type->diagonal(bound, side, rows, k);
+    if (type->block == NULL && type->pair == NULL)
+        return mcr_vectors_diagonal(bound, side, rows, k);
     if (type->block != NULL || !bound->same)
         return diagonal_by_binding(bound, side, rows, k);
     for (int64_t i = 0; i < rows.count; i++) {

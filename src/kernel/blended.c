@@ -12,13 +12,8 @@ typedef struct blended_params {
 } blended_params;
 
 static const mcr_param params[] = {
-    {.name = "p",
-     .type = MCR_INT,
-     .offset = offsetof(blended_params, p),
-     .standard = "3",
-     .min = 1,
-     .max = 1000,
-     .help = "length of the longest substrings, in bytes"},
+    MCR_RANGE_PARAM(blended_params, p, MCR_INT, "3", 1, 1000,
+                    "length of the longest substrings, in bytes"),
     MCR_MODE_PARAM(blended_params),
     {.name = NULL},
 };
@@ -32,7 +27,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of substring counts")
 
 const mcr_kernel_type mcr_kernel_blended = {
-    .size = sizeof(mcr_kernel_type),
     .name = "blended",
     .summary = "substrings of length 1 to p that two strings have in common",
     .kinds = MCR_STRINGS,
@@ -40,7 +34,5 @@ const mcr_kernel_type mcr_kernel_blended = {
     .params_size = sizeof(blended_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

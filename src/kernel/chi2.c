@@ -30,7 +30,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "exp of minus a distance that is negative definite on values from 0 up")
 
 const mcr_kernel_type mcr_kernel_chi2 = {
-    .size = sizeof(mcr_kernel_type),
     .name = "chi2",
     .summary = "exp(-gamma sum (x-z)^2/(x+z)), for histograms; values must not be negative",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -38,7 +37,5 @@ const mcr_kernel_type mcr_kernel_chi2 = {
     .params_size = sizeof(chi2_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = mcr_gradient_exponential,
 };

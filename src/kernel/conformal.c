@@ -21,14 +21,10 @@ typedef struct conformal_state {
 } conformal_state;
 
 static const mcr_param params[] = {
-    {.name = "f",
-     .type = MCR_TEXT,
-     .offset = offsetof(conformal_params, f),
-     .standard = "norm",
-     .min = -INFINITY,
-     .max = INFINITY,
-     .help = "norm (length of the vector), a column from 1 (2), both with a field before them "
-             "(\"dose:2\", \"dose:norm\"), or a function registered in C"},
+    MCR_RANGE_PARAM(
+        conformal_params, f, MCR_TEXT, "norm", -INFINITY, INFINITY,
+        "norm (length of the vector), a column from 1 (2), both with a field before them "
+        "(\"dose:2\", \"dose:norm\"), or a function registered in C"),
     {.name = NULL},
 };
 
@@ -235,7 +231,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_conformal = {
-    .size = sizeof(mcr_kernel_type),
     .name = "conformal",
     .summary = "f(x) K(x,z) f(z) for a function f of the object: a column, a norm, C code",
     .min_children = 1,

@@ -13,14 +13,8 @@ typedef struct constant_params {
 } constant_params;
 
 static const mcr_param params[] = {
-    {.name = "c",
-     .type = MCR_REAL,
-     .offset = offsetof(constant_params, c),
-     .standard = "1",
-     .min = -INFINITY,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the value; a number alone means the same; below 0 it is not a kernel"},
+    MCR_FINITE_PARAM(constant_params, c, MCR_REAL, "1",
+                     "the value; a number alone means the same; below 0 it is not a kernel"),
     {.name = NULL},
 };
 
@@ -97,7 +91,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_constant = {
-    .size = sizeof(mcr_kernel_type),
     .name = "constant",
     .summary = "the same value c for all objects; a plain number means the same",
     .params = params,

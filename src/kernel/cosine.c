@@ -48,13 +48,10 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
 MCR_ALWAYS_PSD(definite, "an inner product of vectors of length 1 or 0")
 
 const mcr_kernel_type mcr_kernel_cosine = {
-    .size = sizeof(mcr_kernel_type),
     .name = "cosine",
     .summary = "x.z / (|x||z|), the cosine of the angle; 0 where a vector is zero",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = features,
 };

@@ -20,13 +20,8 @@ typedef struct equal_params {
 } equal_params;
 
 static const mcr_param params[] = {
-    {.name = "rho",
-     .type = MCR_REAL,
-     .offset = offsetof(equal_params, rho),
-     .standard = "0",
-     .min = 0,
-     .max = 1,
-     .help = "the value for categories that are not equal"},
+    MCR_RANGE_PARAM(equal_params, rho, MCR_REAL, "0", 0, 1,
+                    "the value for categories that are not equal"),
     {.name = NULL},
 };
 
@@ -120,7 +115,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of 0/1 features, one for each value of a category")
 
 const mcr_kernel_type mcr_kernel_equal = {
-    .size = sizeof(mcr_kernel_type),
     .name = "equal",
     .summary = "1 for equal categories, else rho; the mean over several columns",
     .kinds = MCR_DENSE | MCR_STRINGS,
@@ -128,7 +122,5 @@ const mcr_kernel_type mcr_kernel_equal = {
     .params_size = sizeof(equal_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -58,7 +58,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_exp = {
-    .size = sizeof(mcr_kernel_type),
     .name = "exp",
     .summary = "exp(K): a weighted sum of all powers of K",
     .min_children = 1,

@@ -38,28 +38,14 @@ typedef struct gkm_params {
 } gkm_params;
 
 static const mcr_param params[] = {
-    {.name = "l",
-     .type = MCR_INT,
-     .offset = offsetof(gkm_params, l),
-     .standard = "11",
-     .min = 1,
-     .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help = "length of the words, gaps included"},
-    {.name = "k",
-     .type = MCR_INT,
-     .offset = offsetof(gkm_params, k),
-     .standard = "7",
-     .min = 1,
-     .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help = "letters of a word that count"},
-    {.name = "d",
-     .type = MCR_INT,
-     .offset = offsetof(gkm_params, d),
-     .min = 0,
-     .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help =
-         "pairs of words that differ in more places are ignored; default: no limit. ls-gkm has 3: "
-         "faster, and not always positive semidefinite"},
+    MCR_RANGE_PARAM(gkm_params, l, MCR_INT, "11", 1, MCR_MISMATCHES_LENGTH_MAX,
+                    "length of the words, gaps included"),
+    MCR_RANGE_PARAM(gkm_params, k, MCR_INT, "7", 1, MCR_MISMATCHES_LENGTH_MAX,
+                    "letters of a word that count"),
+    MCR_RANGE_PARAM(
+        gkm_params, d, MCR_INT, NULL, 0, MCR_MISMATCHES_LENGTH_MAX,
+        "pairs of words that differ in more places are ignored; default: no limit. ls-gkm has 3: "
+        "faster, and not always positive semidefinite"),
     {.name = "filter",
      .type = MCR_CHOICE,
      .offset = offsetof(gkm_params, filter),
@@ -67,20 +53,11 @@ static const mcr_param params[] = {
      .choices = "truncated|full|none",
      .help = "truncated, full: counts of whole words estimated from the gapped ones; none: gapped "
              "words themselves"},
-    {.name = "strands",
-     .type = MCR_INT,
-     .offset = offsetof(gkm_params, strands),
-     .standard = "2",
-     .min = 1,
-     .max = 2,
-     .help = "2: DNA is also read from its other strand; 1: strings as they are, any letters"},
-    {.name = "letters",
-     .type = MCR_INT,
-     .offset = offsetof(gkm_params, letters),
-     .standard = "4",
-     .min = 2,
-     .max = 256,
-     .help = "size of the alphabet: 4 for DNA, 20 for proteins (filter=none: not used)"},
+    MCR_RANGE_PARAM(
+        gkm_params, strands, MCR_INT, "2", 1, 2,
+        "2: DNA is also read from its other strand; 1: strings as they are, any letters"),
+    MCR_RANGE_PARAM(gkm_params, letters, MCR_INT, "4", 2, 256,
+                    "size of the alphabet: 4 for DNA, 20 for proteins (filter=none: not used)"),
     {.name = NULL},
 };
 
@@ -336,7 +313,6 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
 }
 
 const mcr_kernel_type mcr_kernel_gkm = {
-    .size = sizeof(mcr_kernel_type),
     .name = "gkm",
     .summary = "gapped k-mers: words of l letters compared on k of them, as ls-gkm does",
     .kinds = MCR_STRINGS,

@@ -28,13 +28,8 @@ typedef struct graphlet_params {
 } graphlet_params;
 
 static const mcr_param params[] = {
-    {.name = "p",
-     .type = MCR_INT,
-     .offset = offsetof(graphlet_params, p),
-     .standard = "3",
-     .min = 2,
-     .max = MCR_GRAPHLET_NODES,
-     .help = "nodes of the subgraphs"},
+    MCR_RANGE_PARAM(graphlet_params, p, MCR_INT, "3", 2, MCR_GRAPHLET_NODES,
+                    "nodes of the subgraphs"),
     MCR_MODE_PARAM(graphlet_params),
     {.name = "connected",
      .type = MCR_FLAG,
@@ -442,7 +437,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of counts of subgraphs")
 
 const mcr_kernel_type mcr_kernel_graphlet = {
-    .size = sizeof(mcr_kernel_type),
     .name = "graphlet",
     .summary = "induced subgraphs of p nodes that two graphs have in common",
     .kinds = MCR_GRAPHS,
@@ -450,7 +444,5 @@ const mcr_kernel_type mcr_kernel_graphlet = {
     .params_size = sizeof(graphlet_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -19,12 +19,9 @@ MCR_ALWAYS_PSD(
     "a sum of min(x_k, z_k), each the inner product of two indicators of [0, x_k], [0, z_k]")
 
 const mcr_kernel_type mcr_kernel_intersection = {
-    .size = sizeof(mcr_kernel_type),
     .name = "intersection",
     .summary = "sum min(x, z), for histograms; values must not be negative",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
 };

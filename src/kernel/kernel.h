@@ -94,6 +94,18 @@ mcr_definite mcr_kernel_definite(const mcr_kernel *kernel, mcr_text *rules);
         .name = #member, .type = (kind), .offset = offsetof(S, member), .standard = (by_default),  \
         .min = 0, .max = INFINITY, .flags = MCR_MIN_OPEN | MCR_MAX_OPEN, .help = (text)            \
     }
+/* From `least` to `most`. */
+#define MCR_RANGE_PARAM(S, member, kind, by_default, least, most, text)                            \
+    {                                                                                              \
+        .name = #member, .type = (kind), .offset = offsetof(S, member), .standard = (by_default),  \
+        .min = (least), .max = (most), .help = (text)                                              \
+    }
+/* Any finite number. */
+#define MCR_FINITE_PARAM(S, member, kind, by_default, text)                                        \
+    {                                                                                              \
+        .name = #member, .type = (kind), .offset = offsetof(S, member), .standard = (by_default),  \
+        .min = -INFINITY, .max = INFINITY, .flags = MCR_MIN_OPEN | MCR_MAX_OPEN, .help = (text)    \
+    }
 #define MCR_MODE_PARAM(S)                                                                          \
     {                                                                                              \
         .name = "mode", .type = MCR_CHOICE, .offset = offsetof(S, mode), .standard = "presence",   \

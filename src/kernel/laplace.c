@@ -43,7 +43,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_laplace = {
-    .size = sizeof(mcr_kernel_type),
     .name = "laplace",
     .summary = "exp(-gamma |x-z|_1), with the sum of absolute differences",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -51,7 +50,5 @@ const mcr_kernel_type mcr_kernel_laplace = {
     .params_size = sizeof(laplace_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = gradient,
 };

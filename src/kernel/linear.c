@@ -23,13 +23,10 @@ static mcr_definite definite(const void *params, const mcr_definite *child, int 
 }
 
 const mcr_kernel_type mcr_kernel_linear = {
-    .size = sizeof(mcr_kernel_type),
     .name = "linear",
     .summary = "x.z, the inner product",
     .kinds = MCR_DENSE | MCR_SPARSE,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_vectors,
 };

@@ -31,20 +31,10 @@ static const mcr_param params[] = {
      .offset = offsetof(mahalanobis_params, file),
      .flags = MCR_NAMES_FILE,
      .help = "Q as a square .npy or .csv matrix; its numbers are then part of the kernel"},
-    {.name = "q",
-     .type = MCR_REALS,
-     .offset = offsetof(mahalanobis_params, q),
-     .min = -INFINITY,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the numbers of Q, row by row: [2, 1, 1, 2]"},
-    {.name = "diag",
-     .type = MCR_REALS,
-     .offset = offsetof(mahalanobis_params, diag),
-     .min = -INFINITY,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "a diagonal Q: one number, or a list: one per feature"},
+    MCR_FINITE_PARAM(mahalanobis_params, q, MCR_REALS, NULL,
+                     "the numbers of Q, row by row: [2, 1, 1, 2]"),
+    MCR_FINITE_PARAM(mahalanobis_params, diag, MCR_REALS, NULL,
+                     "a diagonal Q: one number, or a list: one per feature"),
     {.name = NULL},
 };
 
@@ -388,7 +378,6 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
 MCR_ALWAYS_PSD(definite, "an inner product through a positive semidefinite matrix")
 
 const mcr_kernel_type mcr_kernel_mahalanobis = {
-    .size = sizeof(mcr_kernel_type),
     .name = "mahalanobis",
     .summary = "x'Qz for a symmetric positive semidefinite matrix Q, from a file or a diagonal",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -397,7 +386,5 @@ const mcr_kernel_type mcr_kernel_mahalanobis = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = features,
 };

@@ -18,13 +18,7 @@ typedef struct matern_params {
 } matern_params;
 
 static const mcr_param params[] = {
-    {.name = "nu",
-     .type = MCR_REAL,
-     .offset = offsetof(matern_params, nu),
-     .standard = "1.5",
-     .min = 0.5,
-     .max = 2.5,
-     .help = "smoothness: 0.5, 1.5 or 2.5"},
+    MCR_RANGE_PARAM(matern_params, nu, MCR_REAL, "1.5", 0.5, 2.5, "smoothness: 0.5, 1.5 or 2.5"),
     MCR_SCALE_PARAM(
         matern_params, length, MCR_REALS, "1",
         "the distance over which values change; one number, or a list: one per feature"),
@@ -114,7 +108,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_matern = {
-    .size = sizeof(mcr_kernel_type),
     .name = "matern",
     .summary = "the Matern kernels of nu = 1/2, 3/2, 5/2: rougher than rbf",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -123,7 +116,5 @@ const mcr_kernel_type mcr_kernel_matern = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = gradient,
 };

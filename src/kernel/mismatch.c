@@ -20,27 +20,11 @@ typedef struct mismatch_params {
 } mismatch_params;
 
 static const mcr_param params[] = {
-    {.name = "k",
-     .type = MCR_INT,
-     .offset = offsetof(mismatch_params, k),
-     .standard = "5",
-     .min = 1,
-     .max = MCR_MISMATCHES_LENGTH_MAX,
-     .help = "length of the words, in bytes"},
-    {.name = "m",
-     .type = MCR_INT,
-     .offset = offsetof(mismatch_params, m),
-     .standard = "1",
-     .min = 0,
-     .max = 8,
-     .help = "mismatches allowed"},
-    {.name = "letters",
-     .type = MCR_INT,
-     .offset = offsetof(mismatch_params, letters),
-     .standard = "4",
-     .min = 1,
-     .max = 256,
-     .help = "size of the alphabet: 4 for DNA, 20 for proteins, 256 for any bytes"},
+    MCR_RANGE_PARAM(mismatch_params, k, MCR_INT, "5", 1, MCR_MISMATCHES_LENGTH_MAX,
+                    "length of the words, in bytes"),
+    MCR_RANGE_PARAM(mismatch_params, m, MCR_INT, "1", 0, 8, "mismatches allowed"),
+    MCR_RANGE_PARAM(mismatch_params, letters, MCR_INT, "4", 1, 256,
+                    "size of the alphabet: 4 for DNA, 20 for proteins, 256 for any bytes"),
     {.name = NULL},
 };
 
@@ -111,7 +95,6 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
 MCR_ALWAYS_PSD(definite, "an inner product of counts of words with mismatches")
 
 const mcr_kernel_type mcr_kernel_mismatch = {
-    .size = sizeof(mcr_kernel_type),
     .name = "mismatch",
     .summary = "words of k letters that two strings have in common, up to m mismatches",
     .kinds = MCR_STRINGS,

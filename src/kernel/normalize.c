@@ -190,7 +190,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_normalize = {
-    .size = sizeof(mcr_kernel_type),
     .name = "normalize",
     .summary = "K(x,z) / sqrt(K(x,x) K(z,z)): the cosine in feature space; 0 where K(x,x) is 0",
     .min_children = 1,

@@ -133,7 +133,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product: the share of cuts with both on the same side")
 
 const mcr_kernel_type mcr_kernel_ordinal = {
-    .size = sizeof(mcr_kernel_type),
     .name = "ordinal",
     .summary = "1 - the distance between the ranks of two values, for ordered categories",
     .kinds = MCR_DENSE | MCR_STRINGS,
@@ -142,7 +141,5 @@ const mcr_kernel_type mcr_kernel_ordinal = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -198,7 +198,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_periodic = {
-    .size = sizeof(mcr_kernel_type),
     .name = "periodic",
     .summary = "exp(-2 sum sin^2(pi (x-z)/period)/length^2), summed over the features",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -206,7 +205,5 @@ const mcr_kernel_type mcr_kernel_periodic = {
     .params_size = sizeof(periodic_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = gradient,
 };

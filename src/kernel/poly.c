@@ -10,13 +10,7 @@
 #include "kernel/vectors.h"
 
 static const mcr_param params[] = {
-    {.name = "degree",
-     .type = MCR_INT,
-     .offset = offsetof(mcr_poly_params, degree),
-     .standard = "3",
-     .min = 1,
-     .max = 1000,
-     .help = "the power, a whole number"},
+    MCR_RANGE_PARAM(mcr_poly_params, degree, MCR_INT, "3", 1, 1000, "the power, a whole number"),
     {.name = "c",
      .type = MCR_REAL,
      .offset = offsetof(mcr_poly_params, c),
@@ -68,7 +62,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_poly = {
-    .size = sizeof(mcr_kernel_type),
     .name = "poly",
     .summary = "(scale x.z + c)^degree, polynomials of the features",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -76,8 +69,6 @@ const mcr_kernel_type mcr_kernel_poly = {
     .params_size = sizeof(mcr_poly_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_monomials_features,
     .gradient = gradient,
 };

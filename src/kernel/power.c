@@ -14,13 +14,8 @@ typedef struct power_params {
 } power_params;
 
 static const mcr_param params[] = {
-    {.name = "degree",
-     .type = MCR_INT,
-     .offset = offsetof(power_params, degree),
-     .standard = "2",
-     .min = 1,
-     .max = 1000000,
-     .help = "the power; K^3 means the same as power(K, degree=3)"},
+    MCR_RANGE_PARAM(power_params, degree, MCR_INT, "2", 1, 1000000,
+                    "the power; K^3 means the same as power(K, degree=3)"),
     {.name = NULL},
 };
 
@@ -109,7 +104,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_power = {
-    .size = sizeof(mcr_kernel_type),
     .name = "power",
     .summary = "K^degree: a product of equal kernels",
     .min_children = 1,

@@ -8,8 +8,6 @@
  */
 #include "kernel/kernel.h"
 
-#include <string.h>
-
 typedef struct precomputed_state {
     bool by_x;     /* every object of z has a number in the rows of x; else the other way round */
     bool straight; /* by x, and the numbers of z's objects follow each other */
@@ -123,7 +121,6 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 }
 
 const mcr_kernel_type mcr_kernel_precomputed = {
-    .size = sizeof(mcr_kernel_type),
     .name = "precomputed",
     .summary = "values read from a file: square for training, objects x training for prediction",
     .kinds = MCR_PRECOMPUTED,

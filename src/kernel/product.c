@@ -85,7 +85,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_product = {
-    .size = sizeof(mcr_kernel_type),
     .name = "product",
     .summary = "K1 * K2 * ...: every feature of one times every feature of the other",
     .min_children = 2,

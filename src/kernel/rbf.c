@@ -70,7 +70,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_rbf = {
-    .size = sizeof(mcr_kernel_type),
     .name = "rbf",
     .summary = "exp(-gamma |x-z|^2), the Gaussian",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -79,7 +78,5 @@ const mcr_kernel_type mcr_kernel_rbf = {
     .check = check,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = gradient,
 };

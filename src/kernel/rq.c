@@ -100,7 +100,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_rq = {
-    .size = sizeof(mcr_kernel_type),
     .name = "rq",
     .summary = "(1 + |x-z|^2/(2 alpha length^2))^(-alpha), rational quadratic: rbf of many widths",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -108,7 +107,5 @@ const mcr_kernel_type mcr_kernel_rq = {
     .params_size = sizeof(rq_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .gradient = gradient,
 };

@@ -116,13 +116,10 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of counts of shortest paths")
 
 const mcr_kernel_type mcr_kernel_shortestpath = {
-    .size = sizeof(mcr_kernel_type),
     .name = "shortestpath",
     .summary = "pairs of nodes with the same labels and distance that two graphs have in common",
     .kinds = MCR_GRAPHS,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -15,22 +15,8 @@ typedef struct sigmoid_params {
 } sigmoid_params;
 
 static const mcr_param params[] = {
-    {.name = "a",
-     .type = MCR_REAL,
-     .offset = offsetof(sigmoid_params, a),
-     .standard = "1",
-     .min = -INFINITY,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "the inner product is multiplied by it"},
-    {.name = "b",
-     .type = MCR_REAL,
-     .offset = offsetof(sigmoid_params, b),
-     .standard = "0",
-     .min = -INFINITY,
-     .max = INFINITY,
-     .flags = MCR_MIN_OPEN | MCR_MAX_OPEN,
-     .help = "added to that"},
+    MCR_FINITE_PARAM(sigmoid_params, a, MCR_REAL, "1", "the inner product is multiplied by it"),
+    MCR_FINITE_PARAM(sigmoid_params, b, MCR_REAL, "0", "added to that"),
     {.name = NULL},
 };
 
@@ -71,7 +57,6 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
 }
 
 const mcr_kernel_type mcr_kernel_sigmoid = {
-    .size = sizeof(mcr_kernel_type),
     .name = "sigmoid",
     .summary = "tanh(a x.z + b), as in neural networks; not positive semidefinite in general",
     .kinds = MCR_DENSE | MCR_SPARSE,
@@ -80,6 +65,4 @@ const mcr_kernel_type mcr_kernel_sigmoid = {
     .indefinite = 1,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
 };

@@ -15,13 +15,8 @@ typedef struct spectrum_params {
 } spectrum_params;
 
 static const mcr_param params[] = {
-    {.name = "p",
-     .type = MCR_INT,
-     .offset = offsetof(spectrum_params, p),
-     .standard = "3",
-     .min = 1,
-     .max = 1000000,
-     .help = "length of the substrings, in bytes"},
+    MCR_RANGE_PARAM(spectrum_params, p, MCR_INT, "3", 1, 1000000,
+                    "length of the substrings, in bytes"),
     MCR_MODE_PARAM(spectrum_params),
     {.name = NULL},
 };
@@ -35,7 +30,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of substring counts")
 
 const mcr_kernel_type mcr_kernel_spectrum = {
-    .size = sizeof(mcr_kernel_type),
     .name = "spectrum",
     .summary = "substrings of length p that two strings have in common",
     .kinds = MCR_STRINGS,
@@ -43,7 +37,5 @@ const mcr_kernel_type mcr_kernel_spectrum = {
     .params_size = sizeof(spectrum_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -24,20 +24,11 @@ typedef struct ssk_params {
 } ssk_params;
 
 static const mcr_param params[] = {
-    {.name = "p",
-     .type = MCR_INT,
-     .offset = offsetof(ssk_params, p),
-     .standard = "3",
-     .min = 1,
-     .max = MCR_SUBSEQUENCE_MOST,
-     .help = "length of the subsequences, in bytes"},
-    {.name = "lambda",
-     .type = MCR_REAL,
-     .offset = offsetof(ssk_params, lambda),
-     .standard = "0.5",
-     .min = 0,
-     .max = 1,
-     .help = "weight of each letter that an occurrence spans, above 0; 1: gaps cost nothing"},
+    MCR_RANGE_PARAM(ssk_params, p, MCR_INT, "3", 1, MCR_SUBSEQUENCE_MOST,
+                    "length of the subsequences, in bytes"),
+    MCR_RANGE_PARAM(
+        ssk_params, lambda, MCR_REAL, "0.5", 0, 1,
+        "weight of each letter that an occurrence spans, above 0; 1: gaps cost nothing"),
     {.name = NULL},
 };
 
@@ -320,7 +311,6 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
 MCR_ALWAYS_PSD(definite, "an inner product of weighted subsequences")
 
 const mcr_kernel_type mcr_kernel_ssk = {
-    .size = sizeof(mcr_kernel_type),
     .name = "ssk",
     .summary = "subsequences of p letters, with gaps, that two strings have in common",
     .kinds = MCR_STRINGS,

@@ -44,7 +44,6 @@ static mcr_status gradient(const mcr_bound *bound, const mcr_tile *tile, const d
 }
 
 const mcr_kernel_type mcr_kernel_sum = {
-    .size = sizeof(mcr_kernel_type),
     .name = "sum",
     .summary = "K1 + K2 + ...: the feature vectors, concatenated",
     .min_children = 2,

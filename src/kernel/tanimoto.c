@@ -130,12 +130,9 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "the sum of all powers of x.z/(x.x + z.z), which is a kernel")
 
 const mcr_kernel_type mcr_kernel_tanimoto = {
-    .size = sizeof(mcr_kernel_type),
     .name = "tanimoto",
     .summary = "x.z / (x.x + z.z - x.z): what sets or counts have in common",
     .kinds = MCR_DENSE | MCR_SPARSE | MCR_STRINGS,
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
 };

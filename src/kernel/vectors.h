@@ -78,10 +78,9 @@ struct mcr_fused {
     int32_t order;
 };
 
-/* Ends a leaf's bind: copies `fused` to where the block and diagonal of below and bind.c find
- * it. */
+/* Ends a leaf's bind: copies `fused` to where the block and diagonal of below find it. bind.c calls
+ * them for a leaf that has neither block nor pair of its own. */
 mcr_status mcr_vectors_offer(mcr_bound *bound, const mcr_fused *fused);
-/* block and diagonal of every leaf that has offered. */
 mcr_status mcr_vectors_block(const mcr_bound *bound, const mcr_tile *tile);
 /* A tile of what `fused` says, whatever the leaves share. */
 mcr_status mcr_vectors_tile(const mcr_fused *fused, const mcr_tile *tile);

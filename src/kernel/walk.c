@@ -17,7 +17,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "base/order.h"
@@ -447,7 +446,6 @@ static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, doub
 MCR_ALWAYS_PSD(definite, "a sum of inner products of counts of walks")
 
 const mcr_kernel_type mcr_kernel_walk = {
-    .size = sizeof(mcr_kernel_type),
     .name = "walk",
     .summary = "walks of any length that two graphs have in common, weighted by lambda per step",
     .kinds = MCR_GRAPHS,

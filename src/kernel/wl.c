@@ -21,13 +21,8 @@ typedef struct wl_params {
 } wl_params;
 
 static const mcr_param params[] = {
-    {.name = "h",
-     .type = MCR_INT,
-     .offset = offsetof(wl_params, h),
-     .standard = "3",
-     .min = 0,
-     .max = 100,
-     .help = "rounds of relabelling, the radius of the neighbourhoods"},
+    MCR_RANGE_PARAM(wl_params, h, MCR_INT, "3", 0, 100,
+                    "rounds of relabelling, the radius of the neighbourhoods"),
     {.name = NULL},
 };
 
@@ -267,7 +262,6 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 MCR_ALWAYS_PSD(definite, "an inner product of label counts")
 
 const mcr_kernel_type mcr_kernel_wl = {
-    .size = sizeof(mcr_kernel_type),
     .name = "wl",
     .summary = "Weisfeiler-Lehman subtrees that two graphs have in common",
     .kinds = MCR_GRAPHS,
@@ -275,7 +269,5 @@ const mcr_kernel_type mcr_kernel_wl = {
     .params_size = sizeof(wl_params),
     .definite = definite,
     .bind = bind,
-    .block = mcr_vectors_block,
-    .diagonal = mcr_vectors_diagonal,
     .features = mcr_features_listed,
 };

@@ -13,7 +13,6 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "learn/form.h"

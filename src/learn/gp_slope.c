@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/threads.h"
 #include "gram/slope.h"

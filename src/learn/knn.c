@@ -85,9 +85,8 @@ enum { ROWS = 512, COLS = 1024, CHUNK = 16 };
 typedef struct lookup {
     mcr *ctx;
     const mcr_fitted *fitted;
-    const double *diagonal, *target, *weight; /* of the basis */
-    int64_t basis, neighbors;
-    bool by_distance;
+    mcr_knn kept;
+    int64_t basis;
     bool among_others; /* the objects asked about are those of the basis: they are not neighbours of
                           themselves */
     double *k;         /* ROWS x COLS */
@@ -103,13 +102,13 @@ static mcr_status collect_chunk(void *arg, int64_t first, int64_t end)
 {
     lookup *u = arg;
     for (int64_t j = first; j < end; j++) {
-        neighbour *heap = u->heap + j * u->neighbors;
+        neighbour *heap = u->heap + j * u->kept.neighbors;
         int64_t held = u->held[j];
         for (int64_t r = 0; r < u->rows; r++) {
-            neighbour n = {u->diagonal[u->row + r] - 2 * u->k[r * COLS + j], u->row + r};
+            neighbour n = {u->kept.diagonal[u->row + r] - 2 * u->k[r * COLS + j], u->row + r};
             if (u->among_others && n.object == u->first + j)
                 continue;
-            if (held < u->neighbors) {
+            if (held < u->kept.neighbors) {
                 heap[held] = n;
                 lift(heap, held++);
             } else if (is_farther(&heap[0], &n)) {
@@ -126,8 +125,8 @@ static mcr_status collect_chunk(void *arg, int64_t first, int64_t end)
  * others there, as the limit has it. */
 static double vote_of(const lookup *u, int64_t i, const neighbour *n, bool exact)
 {
-    double w = u->weight[n->object];
-    if (!u->by_distance)
+    double w = u->kept.weight[n->object];
+    if (!u->kept.by_distance)
         return w;
     double square = fmax(n->distance + u->own[i], 0);
     if (exact)
@@ -139,14 +138,14 @@ static void vote(const lookup *u, int64_t j)
 {
     const mcr_fitted *f = u->fitted;
     int64_t outputs = f->outputs, i = u->first + j;
-    const neighbour *heap = u->heap + j * u->neighbors;
+    const neighbour *heap = u->heap + j * u->kept.neighbors;
     double *score = u->to->score + i * outputs, sum = 0, mean = 0;
     bool exact = false;
     memset(score, 0, sizeof *score * (size_t)outputs);
-    for (int64_t h = 0; h < u->held[j] && u->by_distance; h++)
-        exact |= u->weight[heap[h].object] > 0 && heap[h].distance + u->own[i] <= 0;
+    for (int64_t h = 0; h < u->held[j] && u->kept.by_distance; h++)
+        exact |= u->kept.weight[heap[h].object] > 0 && heap[h].distance + u->own[i] <= 0;
     for (int64_t h = 0; h < u->held[j]; h++) {
-        double share = vote_of(u, i, &heap[h], exact), target = u->target[heap[h].object];
+        double share = vote_of(u, i, &heap[h], exact), target = u->kept.target[heap[h].object];
         sum += share;
         if (f->task == MCR_REGRESS)
             mean += sum > 0 ? share / sum * target - share / sum * mean : 0; /* never overflows */
@@ -188,8 +187,8 @@ static mcr_status predict(const mcr_query *to)
     lookup *u = to->state;
     mcr_status s = MCR_OK;
     u->to = to;
-    u->own = u->by_distance ? mcr_alloc(u->ctx, (size_t)to->count, sizeof *u->own) : NULL;
-    if (u->by_distance)
+    u->own = u->kept.by_distance ? mcr_alloc(u->ctx, (size_t)to->count, sizeof *u->own) : NULL;
+    if (u->kept.by_distance)
         s = u->own ? mcr_gram_diagonal(to->gram, 1, u->own) : MCR_NO_MEMORY;
     for (u->first = 0; u->first < to->count && !s; u->first += COLS) {
         u->cols = to->count - u->first < COLS ? to->count - u->first : COLS;
@@ -222,14 +221,26 @@ static void close_lookup(mcr *ctx, void *state)
 }
 
 /* Numbers of classes, how many neighbours: nothing that is read is believed. */
-static mcr_status check_numbers(const mcr_fitted *f, const double *how, const double *target,
-                                const double *weight)
+mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *f)
 {
+    const double *how = NULL;
+    mcr_status s = mcr_fitted_need(&how, f, "neighbors", 2);
+    if (!s)
+        s = mcr_fitted_need(&out->diagonal, f, "diagonal", f->basis);
+    if (!s)
+        s = mcr_fitted_need(&out->target, f, "targets", f->basis);
+    if (!s)
+        s = mcr_fitted_need(&out->weight, f, "weights", f->basis);
+    if (s)
+        return s;
     bool fine = how[0] >= 1 && how[0] <= 1e9 && f->basis > 0 &&
                 f->outputs == (f->task == MCR_CLASSIFY ? f->classes : 1);
     for (int64_t i = 0; i < f->basis && fine; i++)
-        fine = weight[i] > 0 &&
-               (f->task == MCR_REGRESS || (target[i] >= 0 && target[i] < (double)f->classes));
+        fine = out->weight[i] > 0 && (f->task == MCR_REGRESS ||
+                                      (out->target[i] >= 0 && out->target[i] < (double)f->classes));
+    if (fine)
+        out->neighbors = how[0] < (double)f->basis ? (int64_t)how[0] : f->basis;
+    out->by_distance = how[1] == VOTE_DISTANCE;
     return fine ? MCR_OK
                 : mcr_fail(f->ctx, MCR_BAD_DATA,
                            "the model is damaged (its neighbours do not fit); train it again");
@@ -241,26 +252,15 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
     (void)kernel;
     (void)basis;
     (void)std;
-    const double *how = NULL;
     lookup *u = mcr_alloc_zero(ctx, 1, sizeof *u);
     *out = NULL;
     if (!u)
         return MCR_NO_MEMORY;
     *u = (lookup){.ctx = ctx, .fitted = f, .basis = f->basis};
-    mcr_status s = mcr_fitted_need(&how, f, "neighbors", 2);
-    if (!s)
-        s = mcr_fitted_need(&u->diagonal, f, "diagonal", f->basis);
-    if (!s)
-        s = mcr_fitted_need(&u->target, f, "targets", f->basis);
-    if (!s)
-        s = mcr_fitted_need(&u->weight, f, "weights", f->basis);
-    if (!s)
-        s = check_numbers(f, how, u->target, u->weight);
+    mcr_status s = mcr_knn_find(&u->kept, f);
     if (!s) {
-        u->neighbors = how[0] < (double)f->basis ? (int64_t)how[0] : f->basis;
-        u->by_distance = how[1] == VOTE_DISTANCE;
         u->k = mcr_alloc(ctx, ROWS, COLS * sizeof *u->k);
-        u->heap = mcr_alloc(ctx, (size_t)u->neighbors, COLS * sizeof *u->heap);
+        u->heap = mcr_alloc(ctx, (size_t)u->kept.neighbors, COLS * sizeof *u->heap);
         u->held = mcr_alloc(ctx, COLS, sizeof *u->held);
         s = u->k && u->heap && u->held ? MCR_OK : MCR_NO_MEMORY;
     }
@@ -323,8 +323,8 @@ static mcr_status leave_out(mcr_fitted *f, const mcr_goal *g, mcr_gram *gram)
                                  .score = score,
                                  .value = value});
         for (int64_t i = 0; i < f->basis; i++) {
-            double e = value[i] - u->target[i];
-            sum += u->weight[i] * (f->task == MCR_CLASSIFY ? e != 0 : e * e) / g->total;
+            double e = value[i] - u->kept.target[i];
+            sum += u->kept.weight[i] * (f->task == MCR_CLASSIFY ? e != 0 : e * e) / g->total;
         }
         close_lookup(f->ctx, state);
     }

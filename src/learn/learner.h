@@ -152,6 +152,14 @@ const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
                            int64_t count);
+/* What a model of neighbours keeps, checked (knn.c): how many of them vote, and of each object
+ * K(x,x), the target (or its class) and the weight. */
+typedef struct mcr_knn {
+    int64_t neighbors;
+    bool by_distance; /* a vote counts 1 / distance */
+    const double *diagonal, *target, *weight;
+} mcr_knn;
+mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *fitted);
 /* Where it is not 0, what rounding may have changed: in the value, and in the objectives. */
 #define MCR_EXTRA_ERRORS "errors"
 /* The leave-one-out error is kept under this name. */

@@ -179,6 +179,21 @@ mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *fitted, const mcr_onli
 mcr_status mcr_votes_walk(mcr_votes *v, const mcr_online *o, mcr_walk *w);
 /* Those of a start. */
 mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_online *o);
+/* The votes that a model keeps, checked: lists of one number per mistake. *out is zeroed before. */
+enum {
+    MCR_VOTE_OBJECT, /* of the basis */
+    MCR_VOTE_UP,
+    MCR_VOTE_DOWN, /* -1: none */
+    MCR_VOTE_SIZE,
+    MCR_VOTE_LIVES,
+    MCR_VOTE_LISTS
+};
+typedef struct mcr_voted {
+    const double *list[MCR_VOTE_LISTS];
+    const double *bias; /* 1 or 0: what is added to each kernel value */
+    int64_t count;
+} mcr_voted;
+mcr_status mcr_votes_find(mcr_voted *out, const mcr_fitted *fitted);
 extern const mcr_predictor mcr_votes_predictor;
 
 #endif

@@ -21,7 +21,6 @@
  */
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "learn/goal.h"
 #include "learn/online.h"

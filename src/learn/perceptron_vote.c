@@ -13,10 +13,8 @@
 #include "base/threads.h"
 #include "learn/online.h"
 
-/* Extras: one number a mistake each. */
-enum { OBJECT, UP, DOWN, SIZE, LIVES, LISTS };
-static const char *const list_name[LISTS] = {"vote.object", "vote.up", "vote.down", "vote.size",
-                                             "vote.lives"};
+static const char *const list_name[MCR_VOTE_LISTS] = {"vote.object", "vote.up", "vote.down",
+                                                      "vote.size", "vote.lives"};
 static const char bias_name[] = "vote.bias";
 
 /* ---- while training ---------------------------------------------------------------------------*/
@@ -82,16 +80,16 @@ void mcr_votes_close(mcr_votes *v)
 mcr_status mcr_votes_keep(const mcr_votes *v, mcr_fitted *f, const mcr_online *o)
 {
     int64_t *place = mcr_online_places(o, f);
-    double *list = mcr_alloc(v->ctx, (size_t)v->count, LISTS * sizeof *list);
+    double *list = mcr_alloc(v->ctx, (size_t)v->count, MCR_VOTE_LISTS * sizeof *list);
     mcr_status s = place && list ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t k = 0; k < v->count && !s; k++) {
         double next = k + 1 < v->count ? v->at[k + 1] : o->clock.steps + 1;
-        const double of[LISTS] = {(double)place[v->object[k]], v->up[k], v->down[k], v->size[k],
-                                  next - v->at[k]};
-        for (int l = 0; l < LISTS; l++)
+        const double of[MCR_VOTE_LISTS] = {(double)place[v->object[k]], v->up[k], v->down[k],
+                                           v->size[k], next - v->at[k]};
+        for (int l = 0; l < MCR_VOTE_LISTS; l++)
             list[l * v->count + k] = of[l];
     }
-    for (int l = 0; l < LISTS && !s; l++)
+    for (int l = 0; l < MCR_VOTE_LISTS && !s; l++)
         s = mcr_fitted_keep(f, list_name[l], list + l * v->count, v->count);
     if (!s)
         s = mcr_fitted_keep(f, bias_name, &(double){o->scores.bias}, 1);
@@ -107,17 +105,19 @@ static bool is_within(double x, double low, double high)
     return x >= low && x <= high && x == floor(x);
 }
 
-static mcr_status find_lists(const double *list[LISTS], int64_t *count, const mcr_fitted *f)
+mcr_status mcr_votes_find(mcr_voted *out, const mcr_fitted *f)
 {
-    mcr_status s = MCR_OK;
+    const double *const *list = out->list;
     bool bad = f->rule == MCR_RULE_OWN; /* the votes are the scores: a rule decides */
-    (void)mcr_fitted_find(f, list_name[0], count);
-    for (int l = 0; l < LISTS && !s; l++)
-        s = mcr_fitted_need(&list[l], f, list_name[l], *count);
-    for (int64_t k = 0; k < *count && !s; k++)
-        bad |= !is_within(list[OBJECT][k], 0, (double)f->basis - 1) ||
-               !is_within(list[UP][k], 0, (double)f->outputs - 1) ||
-               !is_within(list[DOWN][k], -1, (double)f->outputs - 1) || !(list[LIVES][k] >= 0);
+    (void)mcr_fitted_find(f, list_name[0], &out->count);
+    mcr_status s = mcr_fitted_need(&out->bias, f, bias_name, 1);
+    for (int l = 0; l < MCR_VOTE_LISTS && !s; l++)
+        s = mcr_fitted_need(&out->list[l], f, list_name[l], out->count);
+    for (int64_t k = 0; k < out->count && !s; k++)
+        bad |= !is_within(list[MCR_VOTE_OBJECT][k], 0, (double)f->basis - 1) ||
+               !is_within(list[MCR_VOTE_UP][k], 0, (double)f->outputs - 1) ||
+               !is_within(list[MCR_VOTE_DOWN][k], -1, (double)f->outputs - 1) ||
+               !(list[MCR_VOTE_LIVES][k] >= 0);
     if (!s && bad)
         s = mcr_fail(f->ctx, MCR_BAD_DATA, "the model is damaged (its votes); train it again");
     return s;
@@ -131,25 +131,26 @@ static bool is_voted(const mcr_fitted *f)
 
 mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_online *o)
 {
-    const double *list[LISTS] = {0};
-    int64_t count = 0;
+    mcr_voted voted = {0};
     if (!is_voted(start))
         return mcr_fail(v->ctx, MCR_BAD_CALL,
                         "perceptron: only a voted model can go on as one: this has another "
                         "variant");
-    mcr_status s = find_lists(list, &count, start);
+    mcr_status s = mcr_votes_find(&voted, start);
+    const double *const *list = voted.list;
+    int64_t count = voted.count;
     double at = o->clock.steps + 1;
     for (int64_t k = 0; k < count && !s; k++)
-        at -= list[LIVES][k];
+        at -= list[MCR_VOTE_LIVES][k];
     for (int64_t k = 0; k < count && !s; k++) {
-        int64_t object = start->object[(int64_t)list[OBJECT][k]];
+        int64_t object = start->object[(int64_t)list[MCR_VOTE_OBJECT][k]];
         if (object < 0 || object >= o->n)
             s = mcr_fail(v->ctx, MCR_BAD_CALL,
                          "perceptron: the model's objects are not those of the data");
         else
-            s = mcr_votes_add(v, object, (int32_t)list[UP][k], (int32_t)list[DOWN][k],
-                              list[SIZE][k], at);
-        at += list[LIVES][k];
+            s = mcr_votes_add(v, object, (int32_t)list[MCR_VOTE_UP][k],
+                              (int32_t)list[MCR_VOTE_DOWN][k], list[MCR_VOTE_SIZE][k], at);
+        at += list[MCR_VOTE_LIVES][k];
     }
     return s;
 }
@@ -159,22 +160,14 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
 /* Objects of a worker's item; values of K at a time. */
 enum { CHUNK = 64, TOGETHER = 8, VALUES = 4 << 20 };
 
-typedef struct state {
-    const double *list[LISTS];
-    const double *bias; /* 1 or 0: what is added to each kernel value */
-    int64_t count;
-} state;
-
 static mcr_status open_votes(void **out, mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
                              const mcr_data *basis, bool std)
 {
     (void)kernel;
     (void)basis;
     (void)std;
-    state *t = *out = mcr_alloc_zero(ctx, 1, sizeof *t);
-    mcr_status s = t ? find_lists(t->list, &t->count, f) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_fitted_need(&t->bias, f, bias_name, 1);
+    mcr_voted *t = *out = mcr_alloc_zero(ctx, 1, sizeof *t);
+    mcr_status s = t ? mcr_votes_find(t, f) : MCR_NO_MEMORY;
     if (s) {
         mcr_free(ctx, t);
         *out = NULL;
@@ -200,8 +193,8 @@ typedef struct vote_job {
 static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *restrict k,
                         double *restrict out)
 {
-    const state *t = job->query->state;
-    const double *size = t->list[SIZE], *lives = t->list[LIVES];
+    const mcr_voted *t = job->query->state;
+    const double *size = t->list[MCR_VOTE_SIZE], *lives = t->list[MCR_VOTE_LIVES];
     int64_t basis = job->query->fitted->basis;
     for (int64_t j0 = 0; j0 < count; j0 += TOGETHER) {
         double f[TOGETHER] = {0}, vote[TOGETHER] = {0};
@@ -210,7 +203,7 @@ static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *
             for (int64_t j = 0; j < TOGETHER; j++)
                 k[b * TOGETHER + j] = job->k[b * job->ld + at + j0 + (j < some ? j : 0)] + *t->bias;
         for (int64_t m = 0; m < t->count; m++) {
-            const double *restrict row = k + (int64_t)t->list[OBJECT][m] * TOGETHER;
+            const double *restrict row = k + (int64_t)t->list[MCR_VOTE_OBJECT][m] * TOGETHER;
             for (int j = 0; j < TOGETHER; j++) {
                 f[j] += size[m] * row[j];
                 vote[j] += f[j] > 0 ? lives[m] : -lives[m];
@@ -222,13 +215,15 @@ static void vote_of_two(const vote_job *job, int64_t at, int64_t count, double *
 }
 
 /* More: each votes for the class with the largest score, the first of equal ones. */
-static void vote_of_many(const state *t, const double *k, int64_t ld, int64_t outputs,
+static void vote_of_many(const mcr_voted *t, const double *k, int64_t ld, int64_t outputs,
                          int64_t count, double *f, double *vote)
 {
     for (int64_t m = 0; m < t->count; m++) {
-        const double *row = k + (int64_t)t->list[OBJECT][m] * ld;
-        double *up = f + (int64_t)t->list[UP][m] * CHUNK, size = t->list[SIZE][m];
-        double *down = t->list[DOWN][m] < 0 ? NULL : f + (int64_t)t->list[DOWN][m] * CHUNK;
+        const double *row = k + (int64_t)t->list[MCR_VOTE_OBJECT][m] * ld;
+        double *up = f + (int64_t)t->list[MCR_VOTE_UP][m] * CHUNK, size = t->list[MCR_VOTE_SIZE][m];
+        double *down = t->list[MCR_VOTE_DOWN][m] < 0
+                           ? NULL
+                           : f + (int64_t)t->list[MCR_VOTE_DOWN][m] * CHUNK;
         for (int64_t j = 0; j < count; j++)
             up[j] += size * (row[j] + *t->bias);
         for (int64_t j = 0; j < count && down; j++)
@@ -237,7 +232,7 @@ static void vote_of_many(const state *t, const double *k, int64_t ld, int64_t ou
             int64_t best = 0;
             for (int64_t o = 1; o < outputs; o++)
                 best = f[o * CHUNK + j] > f[best * CHUNK + j] ? o : best;
-            vote[best * CHUNK + j] += t->list[LIVES][m];
+            vote[best * CHUNK + j] += t->list[MCR_VOTE_LIVES][m];
         }
     }
 }
@@ -246,7 +241,7 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
 {
     const vote_job *job = arg;
     const mcr_query *a = job->query;
-    const state *t = a->state;
+    const mcr_voted *t = a->state;
     int64_t outputs = a->fitted->outputs, at = item * CHUNK;
     int64_t count = job->count - at < CHUNK ? job->count - at : CHUNK;
     double *f = job->capacity + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK,
@@ -257,7 +252,7 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     else
         vote_of_many(t, job->k + at, job->ld, outputs, count, f, vote);
     for (int64_t m = 0; m < t->count; m++)
-        lives += t->list[LIVES][m];
+        lives += t->list[MCR_VOTE_LIVES][m];
     for (int64_t j = 0; j < count; j++) {
         double *score = a->score + (job->first + at + j) * outputs;
         for (int64_t o = 0; o < outputs; o++)

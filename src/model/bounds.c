@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "learn/svm_problem.h"
 #include "model/model.h"
 
 enum { MOST_FREE = 6000, MOST_PAIRS = 6000 };

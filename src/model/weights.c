@@ -8,8 +8,6 @@
  */
 #include "model/prediction.h"
 
-#include <string.h>
-
 #include "base/threads.h"
 #include "kernel/explicit.h"
 #include "kernel/select.h"

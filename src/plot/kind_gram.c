@@ -4,7 +4,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "linalg/shared.h"
 #include "plot/plotting.h"

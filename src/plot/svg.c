@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "plot/canvas.h"
 #include "plot/colour.h"

@@ -13,7 +13,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/random.h"

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "solve/smo_inner.h"

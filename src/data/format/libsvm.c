@@ -15,7 +15,6 @@
 
 #include "base/threads.h"
 #include "data/blocks.h"
-#include "data/format/collect.h"
 #include "data/format/svmline.h"
 #include "data/write.h"
 
