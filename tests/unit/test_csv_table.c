@@ -136,6 +136,31 @@ static void names_targets(void **state)
 }
 
 /* A label that is not finite is a fault among numbers, at its place, unless it is quoted. */
+/* Targets with a decimal comma are numbers; where most labels are words, a comma is one of a name,
+ * and says nothing about the numbers. */
+static void reads_decimal_commas(void **state)
+{
+    mcr *ctx = *state;
+    const mcr_read_options none = {0};
+    mcr_data *data = table(ctx, "a;y\n1,5;2,5\n2;\"-3,25\"\n3,5;4\n", none);
+    assert_int_equal(mcr_data_classes(data), 3);
+    assert_string_equal(mcr_data_class_name(data, 1), "2.5");
+    assert_true(mcr_data_targets(data)[0] == 2.5 && mcr_data_targets(data)[1] == -3.25);
+    assert_true(mcr_data_targets(data)[2] == 4 && data->store[0]->dense[0] == 1.5);
+    mcr_data_free(data);
+    data = table(ctx, "a;y\n1,5;,425\n2;u\n3,5;v\n", none);
+    assert_string_equal(mcr_data_class_name(data, 0), ",425");
+    assert_true(data->store[0]->dense[0] == 1.5);
+    mcr_data_free(data);
+    data = table(ctx, "a;y\n1.5;1,425\n2;u\n3.5;v\n", none);
+    assert_string_equal(mcr_data_class_name(data, 0), "1,425");
+    assert_true(data->store[0]->dense[0] == 1.5);
+    mcr_data_free(data);
+    data = table(ctx, "a,y\n1,\"2,5\"\n2,\"3,5\"\n", none); /* commas are between columns */
+    assert_string_equal(mcr_data_class_name(data, 0), "2,5");
+    mcr_data_free(data);
+}
+
 static void refuses_labels(void **state)
 {
     mcr *ctx = *state;
@@ -306,6 +331,102 @@ static void finds_blank_lines(void **state)
     free(text);
 }
 
+/* The first fault of the file is reported, also where another thread has seen a later one before:
+ * the first chunk has numbers that take long, and a fault at its end. */
+static void reports_the_first_fault(void **state)
+{
+    enum { CHUNK_BYTES = 64 << 10, CHUNKS = 4, TRIES = 200 };
+    static const char slow[] = "1.00000000000000011102230246251565404236316680908203125,2\n";
+    char *text = malloc((CHUNKS + 1) * CHUNK_BYTES), *p = text, message[64];
+    mcr_config config = {.size = sizeof config, .threads = 4};
+    int line = 1;
+    mcr *ctx;
+    (void)state;
+    for (; p - text < CHUNK_BYTES - 2 * (int)sizeof slow; line++)
+        p += sprintf(p, "%s", slow);
+    p += sprintf(p, "x,2\n");
+    while (p - text < CHUNK_BYTES + 10)
+        p += sprintf(p, "1,2\n");
+    p += sprintf(p, "\n");
+    while (p - text < CHUNKS * CHUNK_BYTES)
+        p += sprintf(p, "1,2\n");
+    snprintf(message, sizeof message, "f:%d: column 1: \"x\" is not a number", line);
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    for (int i = 0; i < TRIES; i++)
+        refuse(ctx, text, (mcr_read_options){.target = "none"}, message);
+    mcr_close(ctx);
+    free(text);
+}
+
+/* ---- memory -----------------------------------------------------------------------------------*/
+
+static void *count_growth(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    enum { LARGE = 512 << 10 }; /* more than a first block and what is found in it takes */
+    if (new_bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    *(int *)user += old_bytes >= LARGE && new_bytes > old_bytes;
+    return realloc(block, new_bytes);
+}
+
+/* The same text as a plain file, whose size is known. */
+static void expect_rows(mcr *ctx, const char *text, int64_t rows)
+{
+    char folder[256], path[300];
+    const mcr_read_options options = {.size = sizeof options, .format = "csv", .target = "none"};
+    mcr_data *data;
+    test_make_directory(folder);
+    snprintf(path, sizeof path, "%s/f.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_true(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+    test_ok(ctx, mcr_data_read(&data, ctx, path, &options));
+    assert_int_equal(mcr_data_count(data), rows);
+    mcr_data_free(data);
+    test_remove_directory(folder);
+}
+
+/* By the first block it is known how many rows there are: the numbers are not copied later. */
+static void reserves_rows_once(void **state)
+{
+    enum { ROWS = 100000, COLS = 5 };
+    int grown = 0;
+    mcr_config config = {
+        .size = sizeof config, .realloc = count_growth, .user = &grown, .threads = 1};
+    char *text = malloc(ROWS * 2 * COLS + 1);
+    mcr *ctx;
+    (void)state;
+    for (int i = 0; i < ROWS; i++)
+        strcpy(text + i * 2 * COLS, "1,2,3,4,5\n");
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    expect_rows(ctx, text, ROWS);
+    assert_int_equal(grown, 0);
+    mcr_close(ctx);
+    free(text);
+}
+
+/* Short rows in the first block and long ones behind it: so many rows as the first block lets
+ * expect would not be allowed, but those that come are. */
+static void reserves_what_is_allowed(void **state)
+{
+    enum { SHORT = 65536, LONG = 4000, DIGITS = 1000 };
+    mcr_config config = {.size = sizeof config, .data_bytes = 12 << 20};
+    char *text = malloc(SHORT * 4 + LONG * (DIGITS + 3) + 1), *p = text;
+    mcr *ctx;
+    (void)state;
+    for (int i = 0; i < SHORT; i++)
+        p += sprintf(p, "1,2\n");
+    for (int i = 0; i < LONG; i++)
+        p += sprintf(p, "%.*f,2\n", DIGITS - 2, 1.0);
+    assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+    expect_rows(ctx, text, SHORT + LONG);
+    mcr_close(ctx);
+    free(text);
+}
+
+/* ---- rows that are left out -------------------------------------------------------------------*/
+
 /* Rows that are left out leave no gap, in any column. */
 static void closes_gaps(void **state)
 {
@@ -390,12 +511,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_all_kinds, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(expects_holes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(names_targets, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(reads_decimal_commas, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_labels, test_setup, test_teardown),
         cmocka_unit_test(survives_short_memory),
         cmocka_unit_test_setup_teardown(cuts_at_line_ends, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_records_across_blocks, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(plans_by_the_first_block, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(finds_blank_lines, test_setup, test_teardown),
+        cmocka_unit_test(reports_the_first_fault),
+        cmocka_unit_test(reserves_rows_once),
+        cmocka_unit_test(reserves_what_is_allowed),
         cmocka_unit_test_setup_teardown(closes_gaps, test_setup, test_teardown),
         cmocka_unit_test(stops_between_blocks),
         cmocka_unit_test(is_detected),

@@ -43,6 +43,7 @@ typedef struct reader {
     int64_t dense_capacity;
     mcr_strings *text;  /* one per text column */
     mcr_labels *labels; /* of one target */
+    bool label_commas;  /* a comma in a label is that of a number */
     int64_t target_capacity, weight_capacity, cell_capacity;
     double size, bytes; /* of the file, 0: not known; of what was read */
     int64_t rows;
@@ -301,11 +302,15 @@ static mcr_status add_label(reader *r, const mcr_csv_chunk *c, const mcr_csv_cel
         .text = c->from + cell->at, .length = cell->length, .doubled = cell->doubled};
     int64_t finite = mcr_labels_not_finite(r->labels);
     mcr_status status;
-    if (f.doubled) {
+    bool comma = r->label_commas && mcr_csv_decimal_comma(&f);
+    if (f.doubled || comma) {
         char *plain = mcr_alloc(r->ctx, f.length, 1);
         if (plain == NULL)
             return MCR_NO_MEMORY;
-        status = mcr_labels_add(r->labels, plain, mcr_csv_plain(plain, &f));
+        size_t length = mcr_csv_plain(plain, &f);
+        if (comma)
+            *(char *)memchr(plain, ',', length) = '.';
+        status = mcr_labels_add(r->labels, plain, length);
         mcr_free(r->ctx, plain);
     } else {
         status = mcr_labels_add(r->labels, f.text, f.length);
@@ -473,8 +478,10 @@ static mcr_status open_columns(reader *r)
     mcr_status status = MCR_OK;
     if (plan->numbers > 0)
         status = mcr_store_new(&r->dense, r->ctx, "x", MCR_DENSE);
-    if (status == MCR_OK && plan->targets == 1)
+    if (status == MCR_OK && plan->targets == 1) {
         status = mcr_labels_open(&r->labels, r->ctx);
+        r->label_commas = plan->comma && mcr_csv_is_numeric(&plan->column[target_column(plan)]);
+    }
     if (status != MCR_OK)
         return status;
     if (r->dense != NULL)

@@ -36,6 +36,8 @@ void mcr_csv_quote(mcr_text *to, const char *text, size_t length);
 /* The whole field is a number, with any blanks around it. comma: also one with a decimal comma. */
 bool mcr_csv_number(const mcr_csv_field *field, double *value);
 bool mcr_csv_comma_number(const mcr_csv_field *field, double *value);
+/* "1,5": a number for people who write a decimal comma. */
+bool mcr_csv_decimal_comma(const mcr_csv_field *field);
 /* Empty, ?, NA, N/A, NaN, null without quotes, or quoted and empty. */
 bool mcr_csv_missing(const mcr_csv_field *field);
 

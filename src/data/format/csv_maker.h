@@ -23,8 +23,6 @@ typedef struct mcr_csv_maker {
 
 /* Which of the usual names of targets this is, -1: none. */
 int mcr_csv_usual_target(const char *name, size_t length);
-/* "1,5": a number for people who write a decimal comma. */
-bool mcr_csv_decimal_comma(const mcr_csv_field *field);
 /* A number with commas between thousands, like "1,234.5"; "1,500" is one, too. */
 bool mcr_csv_thousands(const mcr_csv_field *field);
 /* Gives every column its role, from what the caller says, the table that this one is like, and the

@@ -128,9 +128,12 @@ static mcr_status find_commas(mcr_csv_maker *m)
     int64_t commas = 0, unclear = 0, where = 0;
     char text[MCR_CSV_COLUMN_TEXT];
     for (int64_t c = 0; c < m->plan->columns && m->plan->separator != ','; c++) {
-        commas += m->plan->column[c].commas;
-        unclear += m->plan->column[c].unclear;
-        where = m->plan->column[c].unclear > 0 ? c : where;
+        const mcr_csv_column *column = &m->plan->column[c];
+        if (!mcr_csv_is_numeric(column))
+            continue;
+        commas += column->commas;
+        unclear += column->unclear;
+        where = column->unclear > 0 ? c : where;
     }
     m->plan->comma = commas > 0;
     if (commas == 0 || unclear < commas)
