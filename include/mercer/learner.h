@@ -35,7 +35,7 @@ typedef struct mcr_learner_info {
     const char *name, *summary;
     mcr_task task;
     const mcr_param *params; /* ends with a NULL name */
-    int dense;               /* 1: it factorises matrices of all n x n kernel values */
+    int dense;               /* 1: it factorises matrices of kernel values (see blas.h) */
     int can_start;           /* 1: it can start from a model (warm start) */
     int can_resume;          /* 1: it can continue with more data: mcr_fit_more */
     int can_choose;          /* 1: mcr_search.quick can choose its kernel and options */

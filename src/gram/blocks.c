@@ -9,6 +9,7 @@
 
 #include "base/threads.h"
 #include "gram/type.h"
+#include "linalg/tiles.h"
 
 enum { ROWS = 64, COLUMNS = 1024 };
 
@@ -70,35 +71,41 @@ mcr_status mcr_gram_blocks_sums(mcr_gram *g, mcr_rows object, bool precise, cons
 }
 
 typedef struct product_job {
-    const double *k, *v; /* a block of rows */
+    const mcr_vmath *math;
+    const double *k, *vt; /* a block of rows; the vectors, one after the other */
     int64_t n, cols;
-    double *kv;
+    double *kvt; /* ROWS of each vector's product */
 } product_job;
 
-static mcr_status product_row(void *arg, int64_t r, int worker)
+static mcr_status product_rows(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const product_job *job = arg;
-    const double *k = job->k + r * job->n;
-    double *to = job->kv + r * job->cols;
-    memset(to, 0, sizeof *to * (size_t)job->cols);
-    for (int64_t j = 0; j < job->n; j++)
-        for (int64_t o = 0; o < job->cols; o++)
-            to[o] += k[j] * job->v[j * job->cols + o];
+    job->math->dots(job->kvt + first, ROWS, job->k + first * job->n, job->n, end - first, job->n,
+                    job->vt, job->n, job->cols);
     return MCR_OK;
 }
 
 mcr_status mcr_gram_blocks_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
 {
-    double *k = mcr_alloc(g->ctx, ROWS, (size_t)g->cols * sizeof *k);
-    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
+    enum { TOGETHER = 8 };
+    int64_t n = g->cols;
+    double *k = mcr_alloc(g->ctx, ROWS, (size_t)n * sizeof *k);
+    double *vt = mcr_alloc(g->ctx, (size_t)cols, (size_t)(n + ROWS) * sizeof *vt);
+    double *kvt = vt ? vt + cols * n : NULL;
+    mcr_status s = k && vt ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t j = 0; j < n && !s; j++)
+        for (int64_t o = 0; o < cols; o++)
+            vt[o * n + j] = v[j * cols + o];
     for (int64_t i = 0; i < g->rows && !s; i += ROWS) {
         int64_t rows = g->rows - i < ROWS ? g->rows - i : ROWS;
-        product_job job = {k, v, g->cols, cols, kv + i * cols};
-        s = mcr_gram_block(g, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, 0, g->cols}, k, g->cols);
+        product_job job = {mcr_tiles_best()->f64->math, k, vt, n, cols, kvt};
+        s = mcr_gram_block(g, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, 0, n}, k, n);
         if (!s)
-            s = mcr_parallel(g->ctx, rows, product_row, &job);
+            s = mcr_parallel_chunks(g->ctx, rows, TOGETHER, product_rows, &job);
+        for (int64_t r = 0; r < rows && !s; r++)
+            for (int64_t o = 0; o < cols; o++)
+                kv[(i + r) * cols + o] = kvt[o * ROWS + r];
     }
-    mcr_free(g->ctx, k);
+    mcr_free_all(g->ctx, k, vt);
     return s;
 }

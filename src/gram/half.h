@@ -35,6 +35,7 @@ typedef struct mcr_half_product {
     mcr_status (*tile)(void *self, int64_t at, mcr_rows x, mcr_rows z, int worker,
                        const double **k);
     void *self;
+    const double *kept; /* where tiles are kept, the first; NULL: they are made */
 } mcr_half_product;
 /* kv = K v, both n x cols; the same bits for any number of threads. */
 mcr_status mcr_half_multiply(mcr *ctx, const mcr_half_product *with, const double *v, int64_t cols,

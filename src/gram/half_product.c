@@ -34,6 +34,14 @@ static mcr_status take_chunk(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
+/* The memory of the tile that a lane takes after tile `at` of `count`, if it is kept there. Without
+ * that a product waits for memory half of the time. */
+static const char *next_tile(const mcr_half_product *w, int64_t at, int64_t count)
+{
+    bool is = w->kept && at + w->lanes < count;
+    return is ? (const char *)(w->kept + (at + w->lanes) * MCR_HALF_TILE) : NULL;
+}
+
 static mcr_status run_lane(void *arg, int64_t lane, int worker)
 {
     const product *p = arg;
@@ -53,10 +61,13 @@ static mcr_status run_lane(void *arg, int64_t lane, int worker)
                         &tile);
             if (s)
                 break;
-            p->math->thin(y + i * MCR_THIN, tile, LD, 1, rows, cols, w->x + j * MCR_THIN, p->rows);
+            const char *next = next_tile(w, at, side * (side + 1) / 2);
+            const char *end = next ? next + sizeof(double) * MCR_HALF_TILE : NULL;
+            p->math->thin(y + i * MCR_THIN, tile, LD, 1, rows, cols, w->x + j * MCR_THIN, p->rows,
+                          next, end);
             if (r != c)
                 p->math->thin(y + j * MCR_THIN, tile, 1, LD, cols, rows, w->x + i * MCR_THIN,
-                              p->rows);
+                              p->rows, NULL, NULL);
         }
     return s;
 }

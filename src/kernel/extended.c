@@ -54,6 +54,14 @@ static long double power_of(long double value, int64_t degree)
     return power;
 }
 
+/* exp(x), x <= 0, with an absolute error of a few units of extended precision: double has that where
+ * the value is below one of them, and expl reports values that are too small for it, which takes
+ * longer than the value. */
+static long double decay(long double x)
+{
+    return x < -700 ? 0 : x < -46 ? (long double)exp((double)x) : expl(x);
+}
+
 static long double leaf_value(const mcr_fused *f, int64_t i, int64_t j)
 {
     switch (f->op) {
@@ -62,8 +70,8 @@ static long double leaf_value(const mcr_fused *f, int64_t i, int64_t j)
         return power_of((long double)f->scale * sum_pair(f->v, i, j, SUM_PRODUCTS) +
                             (long double)f->offset,
                         f->degree);
-    case MCR_TILE_RBF: return expl(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_SQUARES));
-    default: return expl(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_ABSOLUTE));
+    case MCR_TILE_RBF: return decay(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_SQUARES));
+    default: return decay(-(long double)f->gamma * sum_pair(f->v, i, j, SUM_ABSOLUTE));
     }
 }
 
@@ -111,70 +119,128 @@ static bool suits(const mcr_bound *b, double *work)
 
 /* ---- sums ------------------------------------------------------------------------------------*/
 
+/* Objects that are listed several times, as those of nu-svr are, count once. */
 typedef struct extended_job {
     const mcr_bound *root;
     const mcr_extended *to;
-    const int64_t *used; /* objects with coefficients */
-    int64_t count;
+    int64_t *next;  /* for each place the next one with the same object; -1: none */
+    int64_t *used;  /* the first places of objects with coefficients, n at most */
+    int64_t *first; /* the first places of all objects, `rows` */
+    long double *a; /* n x outputs: the sums of the coefficients, at first places */
+    int64_t count, rows;
+    int64_t terms, wanted; /* places with coefficients; objects that are wanted */
 } extended_job;
 
-static mcr_status sum_row(void *arg, int64_t i, int worker)
+static int64_t object_at(const extended_job *job, int64_t i)
 {
-    (void)worker;
-    const extended_job *job = arg;
+    return job->to->object ? job->to->object[i] : i;
+}
+
+/* The sums of an object to all its places that want them. */
+static void write_sums(const extended_job *job, int64_t i, int64_t first, int64_t k,
+                       const long double *sum)
+{
     const mcr_extended *to = job->to;
-    enum { MOST = 64 };
-    long double sum[MOST];
-    int64_t row = to->object ? to->object[i] : i;
-    if (to->wanted && !to->wanted[i])
-        return MCR_OK;
-    for (int64_t first = 0; first < to->outputs; first += MOST) {
-        int64_t k = to->outputs - first < MOST ? to->outputs - first : MOST;
-        for (int64_t o = 0; o < k; o++)
-            sum[o] = 0;
-        for (int64_t u = 0; u < job->count; u++) {
-            int64_t j = job->used[u];
-            long double value = value_of(job->root, row, to->object ? to->object[j] : j);
-            for (int64_t o = 0; o < k; o++)
-                sum[o] += value * (long double)to->a[j * to->outputs + first + o];
-        }
+    for (; i >= 0; i = job->next[i]) {
+        if (to->wanted && !to->wanted[i])
+            continue;
         for (int64_t o = 0; o < k; o++) {
             double high = (double)sum[o];
             to->f[i * to->outputs + first + o] = high;
             to->low[i * to->outputs + first + o] = (double)(sum[o] - (long double)high);
         }
     }
+}
+
+static bool is_wanted(const extended_job *job, int64_t i)
+{
+    const bool *wanted = job->to->wanted;
+    while (wanted && i >= 0 && !wanted[i])
+        i = job->next[i];
+    return i >= 0;
+}
+
+static mcr_status sum_row(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const extended_job *job = arg;
+    enum { MOST = 64 };
+    long double sum[MOST];
+    int64_t i = job->first[item], outputs = job->to->outputs;
+    if (!is_wanted(job, i))
+        return MCR_OK;
+    for (int64_t first = 0; first < outputs; first += MOST) {
+        int64_t k = outputs - first < MOST ? outputs - first : MOST;
+        for (int64_t o = 0; o < k; o++)
+            sum[o] = 0;
+        for (int64_t u = 0; u < job->count; u++) {
+            int64_t j = job->used[u];
+            long double value = value_of(job->root, object_at(job, i), object_at(job, j));
+            for (int64_t o = 0; o < k; o++)
+                sum[o] += value * job->a[j * outputs + first + o];
+        }
+        write_sums(job, i, first, k, sum);
+    }
     return MCR_OK;
+}
+
+/* Fills next, first, used and a; last: one number for each object of the binding. */
+static void list_objects(extended_job *job, int64_t *last, int64_t objects)
+{
+    const mcr_extended *to = job->to;
+    int64_t k = to->outputs;
+    for (int64_t i = 0; i < objects; i++)
+        last[i] = -1;
+    for (int64_t i = to->n - 1; i >= 0; i--) { /* so that chains begin at the first place */
+        int64_t *before = &last[object_at(job, i)];
+        job->next[i] = *before;
+        for (int64_t o = 0; o < k; o++)
+            job->a[i * k + o] = (long double)to->a[i * k + o] +
+                                (*before >= 0 ? job->a[*before * k + o] : 0);
+        *before = i;
+    }
+    for (int64_t i = 0; i < to->n; i++) {
+        bool any = false, own = false;
+        for (int64_t o = 0; o < k; o++) {
+            any |= job->a[i * k + o] != 0;
+            own |= to->a[i * k + o] != 0;
+        }
+        job->terms += own;
+        if (last[object_at(job, i)] != i)
+            continue;
+        job->first[job->rows++] = i;
+        job->wanted += is_wanted(job, i);
+        job->used[job->count] = i;
+        job->count += any;
+    }
 }
 
 mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
 {
     const mcr_bound *root = binding->root;
+    int64_t objects = mcr_data_count(root->data[0]);
+    size_t n = (size_t)to->n;
     double work = 0;
     to->share = INFINITY;
     if (LDBL_MANT_DIG < 64 || !root->same || !suits(root, &work))
         return MCR_OK;
-    int64_t *used = mcr_alloc(binding->ctx, (size_t)to->n, sizeof *used), count = 0, rows = 0;
-    if (!used)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < to->n; i++) {
-        bool any = false;
-        rows += !to->wanted || to->wanted[i];
-        for (int64_t o = 0; o < to->outputs; o++)
-            any |= to->a[i * to->outputs + o] != 0;
-        used[count] = i;
-        count += any;
-    }
-    extended_job job = {root, to, used, count};
-    mcr_status s = MCR_OK;
+    extended_job job = {.root = root, .to = to};
+    job.next = mcr_alloc(binding->ctx, 3 * n + (size_t)objects, sizeof *job.next);
+    job.a = mcr_alloc(binding->ctx, n, (size_t)to->outputs * sizeof *job.a);
+    mcr_status s = job.next && job.a ? MCR_OK : MCR_NO_MEMORY;
     mcr_error r = {INFINITY, INFINITY};
-    if (work * (double)count * (double)rows <= MOST_WORK)
+    if (!s) {
+        job.used = job.next + n;
+        job.first = job.used + n;
+        list_objects(&job, job.first + n, objects);
+    }
+    if (!s && work * (double)job.count * (double)job.wanted <= MOST_WORK)
         s = mcr_binding_extended_error(binding, &r);
     if (!s && isfinite(r.absolute)) {
-        s = mcr_parallel(binding->ctx, to->n, sum_row, &job);
-        /* Products and sums, and what f and low leave. */
-        to->share = r.absolute + ((double)count + 4) * MCR_EXTENDED_UNIT;
+        s = mcr_parallel(binding->ctx, job.rows, sum_row, &job);
+        /* Products and sums, those of coefficients too, and what f and low leave. */
+        to->share = r.absolute + ((double)job.terms + 4) * MCR_EXTENDED_UNIT;
     }
-    mcr_free(binding->ctx, used);
+    mcr_free_all(binding->ctx, job.next, job.a);
     return s;
 }

@@ -4,7 +4,9 @@
  */
 #include "kernel/gradient.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernel/scales.h"
 #include "kernel/vectors.h"
@@ -73,12 +75,18 @@ mcr_status mcr_gradient_exponential(const mcr_bound *bound, const mcr_tile *tile
 {
     mcr_tile value;
     mcr_status s = mcr_gradient_values(&value, bound, tile);
+    int64_t n = tile->z.count;
+    double *log_k = mcr_scratch_take(tile->scratch, (size_t)n * sizeof *log_k);
+    if (!s && !log_k)
+        s = MCR_NO_MEMORY;
     for (int64_t i = 0; i < tile->x.count && !s; i++) {
+        const mcr_vmath *math = mcr_tile_math(&value);
         const double *k = mcr_tile_row(&value, i);
-        double sum = 0;
-        for (int64_t j = 0; j < tile->z.count; j++)
-            sum += k[j] > 0 ? d[i * ld + j] * k[j] * log(k[j]) : 0;
-        slope[0] += sum;
+        memcpy(log_k, k, sizeof *k * (size_t)n);
+        math->at_least(log_k, DBL_MIN, n); /* where k is 0, so is k log k */
+        math->log(log_k, n);
+        math->multiply(log_k, k, n);
+        slope[0] += math->dot(log_k, d + i * ld, n);
     }
     return s;
 }
@@ -93,6 +101,36 @@ double *mcr_gradient_vectors(const mcr_bound *bound, const mcr_tile *tile, int s
     return x;
 }
 
+/* Of squares, with the features of z one after the other. */
+static mcr_status sum_squares(double *sum, int64_t cols, const mcr_tile *w, const double *x,
+                              const double *z)
+{
+    const mcr_vmath *math = mcr_tile_math(w);
+    int64_t n = w->z.count;
+    double *turned = mcr_scratch_take(w->scratch, (size_t)(cols * n) * sizeof *turned);
+    if (!turned)
+        return MCR_NO_MEMORY;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t k = 0; k < cols; k++)
+            turned[k * n + j] = z[j * cols + k];
+    for (int64_t i = 0; i < w->x.count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            sum[k] += math->moment(mcr_tile_row(w, i), turned + k * n, x[i * cols + k], n);
+    return MCR_OK;
+}
+
+static void sum_absolute(double *sum, int64_t cols, const mcr_tile *w, const double *x,
+                         const double *z)
+{
+    for (int64_t i = 0; i < w->x.count; i++)
+        for (int64_t j = 0; j < w->z.count; j++) {
+            const double *a = x + i * cols, *b = z + j * cols;
+            double each = ((const double *)w->k)[i * w->ld + j];
+            for (int64_t k = 0; k < cols && each != 0; k++)
+                sum[k] += each * fabs(a[k] - b[k]);
+        }
+}
+
 /* For each feature k the sum over the tile of w_ij part(x_ik - z_jk), in scratch memory for `count`
  * sums: sparse vectors may have fewer features than the kernel has scales. */
 static mcr_status sum_features(double **out, int64_t count, const mcr_bound *bound,
@@ -104,21 +142,10 @@ static mcr_status sum_features(double **out, int64_t count, const mcr_bound *bou
     const double *z = mcr_gradient_vectors(bound, tile, 1);
     if (!sum || !x || !z)
         return MCR_NO_MEMORY;
-    for (int64_t k = 0; k < count; k++)
-        sum[k] = 0;
-    for (int64_t i = 0; i < tile->x.count; i++)
-        for (int64_t j = 0; j < tile->z.count; j++) {
-            const double *a = x + i * cols, *b = z + j * cols;
-            double each = ((const double *)w->k)[i * w->ld + j];
-            if (each == 0)
-                continue;
-            if (part == MCR_PART_SQUARE)
-                for (int64_t k = 0; k < cols; k++)
-                    sum[k] += each * ((a[k] - b[k]) * (a[k] - b[k]));
-            else
-                for (int64_t k = 0; k < cols; k++)
-                    sum[k] += each * fabs(a[k] - b[k]);
-        }
+    memset(sum, 0, sizeof *sum * (size_t)count);
+    if (part == MCR_PART_SQUARE)
+        return sum_squares(sum, cols, w, x, z);
+    sum_absolute(sum, cols, w, x, z);
     return MCR_OK;
 }
 

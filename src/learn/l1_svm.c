@@ -423,4 +423,5 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .usual = {.option = "C", .range = "0.0625:1024:log15"},
     .no_primal = "its penalty is on the coefficients of objects, and weights of features have none",
     .weights_count = true,
+    .factorises = true,
 };

@@ -53,7 +53,7 @@ static mcr_status describe(const mcr_learner_type *t, mcr_learner_info *out)
         .summary = t->summary,
         .task = t->task,
         .params = t->params,
-        .dense = t->dense,
+        .dense = t->dense || t->factorises,
         .can_start = !t->no_start,
         .can_resume = t->online,
         .can_choose = t->usual.quick != NULL,

@@ -13,7 +13,6 @@
 #ifndef MCR_LINALG_LAPACK_H
 #define MCR_LINALG_LAPACK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <mercer/context.h>
@@ -31,9 +30,16 @@ mcr_status mcr_lapack_cholesky_float(mcr *ctx, int64_t n, float *a, int64_t lda,
                                      int64_t *minor);
 mcr_status mcr_lapack_solve_float(mcr *ctx, int64_t n, int64_t count, const float *l, int64_t ldl,
                                   float *b, int64_t ldb);
-/* The diagonal of the inverse of A = L L^T; if `whole`, the rest of it goes to the strict upper
- * triangle. L stays as it is. */
-mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, bool whole,
-                              double *diagonal);
+/* Solves X L^T = B in place for `rows` rows of B, which has as many columns as L, and lie ldb apart.
+ * On the threads that BLAS has. */
+struct mcr_fortran;
+void mcr_lapack_solve_rows(const struct mcr_fortran *f, int64_t width, int64_t rows,
+                           const double *l, int64_t ldl, double *b, int64_t ldb);
+/* The inverse of A = L L^T: its diagonal, and the rest of it in the strict upper triangle (of
+ * inverse.c). L stays as it is. */
+mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal);
+/* Its diagonal alone. */
+mcr_status mcr_lapack_inverse_diagonal(mcr *ctx, int64_t n, const double *l, int64_t ldl,
+                                       double *diagonal);
 
 #endif

@@ -14,17 +14,33 @@ typedef struct FN(cholesky_job) {
     int64_t tiles;        /* a side of what is behind it */
 } FN(cholesky_job);
 
+/* X L^T = B in place for `rows` rows of B, ldb apart. In strips of SLIM columns: what BLAS does for a
+ * triangle is half as fast as its products. */
+static void FN(solve_rows)(const mcr_fortran *f, int64_t width, int64_t rows, const REAL *l,
+                           int64_t ldl, REAL *b, int64_t ldb)
+{
+    int count = (int)rows, ild = (int)ldl, ilb = (int)ldb;
+    for (int64_t first = 0; first < width; first += SLIM) {
+        int slim = (int)mcr_least(SLIM, width - first), before = (int)first;
+        const REAL *own = l + first * ldl;
+        if (first > 0)
+            f->BLAS(gemm)("T", "N", &slim, &count, &before, &FN(minus), own, &ild, b, &ilb,
+                          &FN(one), b + first, &ilb, 1, 1);
+        f->BLAS(trsm)("L", "U", "T", "N", &slim, &count, &FN(one), own + first, &ild, b + first,
+                      &ilb, 1, 1, 1, 1);
+    }
+}
+
 /* X L^T = A for some rows of the panel, L its square on the diagonal. */
 static mcr_status FN(panel_rows)(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const FN(cholesky_job) *j = arg;
     int64_t row = j->first + j->width + item * TILE;
-    int width = (int)j->width, rows = (int)mcr_least(TILE, j->n - row), ld = (int)j->ld;
     int before = mcr_fortran_threads(j->f, 1);
-    j->f->BLAS(trsm)("L", "U", "T", "N", &width, &rows, &FN(one),
-                     j->a + j->first * j->ld + j->first, &ld, j->a + row * j->ld + j->first, &ld, 1,
-                     1, 1, 1);
+    FN(solve_rows)
+    (j->f, j->width, mcr_least(TILE, j->n - row), j->a + j->first * j->ld + j->first, j->ld,
+     j->a + row * j->ld + j->first, j->ld);
     (void)mcr_fortran_threads(j->f, before);
     return MCR_OK;
 }

@@ -104,7 +104,8 @@ double mcr_system_log(const mcr_system *y, int64_t i)
 
 mcr_status mcr_system_inverse(mcr_system *y, bool whole, double *diagonal)
 {
-    return mcr_lapack_inverse(y->ctx, y->n, y->a, y->ld, whole, diagonal);
+    return whole ? mcr_lapack_inverse(y->ctx, y->n, y->a, y->ld, diagonal)
+                 : mcr_lapack_inverse_diagonal(y->ctx, y->n, y->a, y->ld, diagonal);
 }
 
 /* ---- products ---------------------------------------------------------------------------------*/

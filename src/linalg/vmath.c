@@ -372,6 +372,28 @@ static double dot(const void *a, const double *b, int64_t n)
     return total;
 }
 
+static double moment(const void *a, const double *b, double at, int64_t n)
+{
+    enum { SUMS = 4, STEP = SUMS * DOUBLE_LANES };
+    const real *w = a;
+    vdouble sum[SUMS] = {{0}}, centre = splat_double(at);
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP)
+        UNROLL for (int v = 0; v < SUMS; v++)
+        {
+            vdouble x = load_double(b + i + v * DOUBLE_LANES) - centre;
+            vdouble k = load_as_double(w + i + v * DOUBLE_LANES);
+            sum[v] = multiply_add_double(k * x, x, sum[v]);
+        }
+    vdouble all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    double total = 0;
+    for (int v = 0; v < DOUBLE_LANES; v++)
+        total += all[v];
+    for (; i < n; i++)
+        total = multiply_add_one_double((double)w[i] * (b[i] - at), b[i] - at, total);
+    return total;
+}
+
 /* As many rows at once as leave registers for their sums. */
 enum {
     THIN_VECTORS = MCR_THIN / DOUBLE_LANES,
@@ -380,14 +402,18 @@ enum {
                                        : 1
 };
 
+enum { CACHE_LINE = 64 };
+
 INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int64_t terms,
-                      const double *x, const int rows, const int vectors)
+                      const double *x, const int rows, const int vectors, const char *ahead)
 {
     vdouble sum[THIN_ROWS][THIN_VECTORS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
         sum[r][v] = load_double(y + r * MCR_THIN + v * DOUBLE_LANES);
     for (int64_t t = 0; t < terms; t++) {
         vdouble z[THIN_VECTORS];
+        if (ahead)
+            __builtin_prefetch(ahead + t * CACHE_LINE, 0, 2);
         UNROLL for (int v = 0; v < vectors; v++)
             z[v] = load_double(x + t * MCR_THIN + v * DOUBLE_LANES);
         UNROLL for (int r = 0; r < rows; r++)
@@ -402,32 +428,38 @@ INLINE void thin_rows(double *y, const real *a, int64_t next, int64_t step, int6
 }
 
 INLINE void thin_by(double *y, const real *a, int64_t next, int64_t step, int64_t rows,
-                    int64_t terms, const double *x, const int vectors)
+                    int64_t terms, const double *x, const int vectors, const char *ahead,
+                    const char *end)
 {
     for (; rows >= THIN_ROWS; rows -= THIN_ROWS) {
-        thin_rows(y, a, next, step, terms, x, THIN_ROWS, vectors);
+        if (ahead && end - ahead >= terms * CACHE_LINE)
+            thin_rows(y, a, next, step, terms, x, THIN_ROWS, vectors, ahead);
+        else
+            thin_rows(y, a, next, step, terms, x, THIN_ROWS, vectors, NULL);
+        ahead = ahead ? ahead + terms * CACHE_LINE : NULL;
         y += THIN_ROWS * MCR_THIN;
         a += THIN_ROWS * next;
     }
     for (; rows > 0; rows--) {
-        thin_rows(y, a, next, step, terms, x, 1, vectors);
+        thin_rows(y, a, next, step, terms, x, 1, vectors, NULL);
         y += MCR_THIN;
         a += next;
     }
 }
 
 static void thin(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
-                 const double *x, int64_t cols)
+                 const double *x, int64_t cols, const char *ahead, const char *end)
 {
     int64_t vectors = (cols + DOUBLE_LANES - 1) / DOUBLE_LANES;
     if (vectors <= THIN_VECTORS / 4)
-        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS < 4 ? 1 : THIN_VECTORS / 4);
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS < 4 ? 1 : THIN_VECTORS / 4, ahead,
+                end);
     else if (vectors <= THIN_VECTORS / 2)
-        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS / 2);
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS / 2, ahead, end);
     else if (vectors <= THIN_VECTORS * 3 / 4)
-        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS * 3 / 4);
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS * 3 / 4, ahead, end);
     else
-        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS);
+        thin_by(y, a, next, step, rows, terms, x, THIN_VECTORS, ahead, end);
 }
 
 /* Columns at a time, and rows with few columns and with more. */
@@ -514,6 +546,7 @@ const mcr_vmath SYMBOL(mcr_vmath_) = {
     .to_double = to_double,
     .from_double = from_double,
     .dot = dot,
+    .moment = moment,
     .thin = thin,
     .dots = dots,
 };

@@ -41,11 +41,14 @@ typedef struct mcr_vmath {
     void (*to_double)(double *to, const void *a, int64_t n);         /* may not overlap */
     void (*from_double)(void *a, const double *from, int64_t n);
     double (*dot)(const void *a, const double *b, int64_t n); /* in double, fixed order */
+    /* The sum of a (b - at)^2, as the one before. */
+    double (*moment)(const void *a, const double *b, double at, int64_t n);
     /* y += A x in double, in the order of the terms: element (i, t) of A, which is rows x terms, is
      * a[i * next + t * step]; y is rows x MCR_THIN, x is terms x MCR_THIN, and the first `cols`
-     * columns at least are computed. */
+     * columns at least are computed. Meanwhile the memory from `ahead` to `end`, which is needed
+     * next, is brought into the cache. */
     void (*thin)(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
-                 const double *x, int64_t cols);
+                 const double *x, int64_t cols, const char *ahead, const char *end);
     /* The dot products of rows of A with columns: y[c * y_ld + r] = sum of a[r * next + t]
      * x[c * x_ld + t] over the terms t, in double. Each depends on its row and column only. */
     void (*dots)(double *y, int64_t y_ld, const void *a, int64_t next, int64_t rows, int64_t terms,

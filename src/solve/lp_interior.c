@@ -21,6 +21,11 @@ enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, FIRST_ROWS = 
 /* How far back from the last solution the next one begins. */
 #define STEP_BACK 100
 
+/* A start that new rows would not allow goes this part of the way to the bounds of these; its mu is
+ * at least this part of what the point has. */
+#define NEAR_ROWS 0.95
+#define SHRUNK    0.3
+
 /* A step goes this part of the way to the next bound. */
 #define NEARLY 0.995
 
@@ -326,6 +331,60 @@ static void push_all(bounded *b, int64_t known, double size, double mu)
     }
 }
 
+/* Part of the way from the lower bounds of x to x that all rows leave free; 1: all of it, or none is
+ * good enough. With A x in product and A low in right. */
+static double free_share(const mcr_interior *lp)
+{
+    const bounded *r = &lp->r;
+    double share = 1;
+    for (int64_t i = lp->solved; i < lp->m; i++) {
+        double from = lp->right[i], to = lp->product[i];
+        double bound = to > r->high[i] ? r->high[i] : r->low[i];
+        if (to >= r->low[i] && to <= r->high[i])
+            continue;
+        if (!(from > r->low[i] && from < r->high[i]))
+            return 1;
+        share = fmin(share, NEAR_ROWS * (bound - from) / (to - from));
+    }
+    return share;
+}
+
+static double sum_products(const bounded *b, int64_t known)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < known; i++)
+        sum += b->s[i] * b->below[i] + b->t[i] * b->above[i];
+    return sum;
+}
+
+/* Rows that the last solution does not know may be violated by far, and steps from outside of their
+ * bounds are short. x is taken back towards its lower bounds until it is inside. *mu: that of the
+ * point at least, as far as its steps should begin from there. */
+static mcr_status shrink(mcr_interior *lp, double *mu)
+{
+    bounded *x = &lp->x, *r = &lp->r;
+    mcr_status s = times(lp, x->low, lp->right);
+    double share = s ? 1 : free_share(lp);
+    if (share >= 1)
+        return s;
+    for (int64_t k = 0; k < lp->n; k++) {
+        x->below[k] *= share;
+        x->above[k] = x->high[k] - x->low[k] - x->below[k];
+        place(x, k);
+    }
+    for (int64_t i = 0; i < lp->m; i++) {
+        lp->product[i] = lp->right[i] + share * (lp->product[i] - lp->right[i]);
+        if (i >= lp->solved || !is_free(r, i))
+            continue;
+        r->below[i] = fmin(fmax(lp->product[i], r->low[i]), r->high[i]) - r->low[i];
+        r->above[i] = r->high[i] - r->low[i] - r->below[i];
+        place(r, i);
+    }
+    double sum = sum_products(x, lp->n) + sum_products(r, lp->solved);
+    *mu = fmax(*mu, SHRUNK * 0.5 * sum / (double)(lp->n + lp->solved));
+    return MCR_OK;
+}
+
 /* From the last solution, some steps back, with rows that it does not know. */
 static mcr_status start_again(mcr_interior *lp)
 {
@@ -335,9 +394,13 @@ static mcr_status start_again(mcr_interior *lp)
         size = fmax(size, fabs(lp->cost[k]));
     for (int64_t i = 0; i < lp->solved; i++)
         largest = fmax(largest, fabs(lp->dual[i]));
+    mcr_status s = times(lp, lp->x.x, lp->product);
+    if (!s)
+        s = shrink(lp, &mu);
     push_all(&lp->x, lp->n, size, mu);
     push_all(r, lp->solved, largest, mu);
-    mcr_status s = times(lp, lp->x.x, lp->product);
+    if (!s)
+        s = times(lp, lp->x.x, lp->product);
     for (int64_t i = lp->solved; i < lp->m && !s; i++) {
         double wide = r->high[i] - r->low[i];
         r->below[i] = fmin(fmax(lp->product[i] - r->low[i], 0.05 * wide), 0.95 * wide);

@@ -230,11 +230,56 @@ static void test_budget(void **context)
     mcr_gram_close(gram);
 }
 
+/* Sums in extended precision where objects are listed twice and some rows are not wanted: as of the
+ * matrix, and the same for both places of an object. */
+static void test_extended(void **context)
+{
+    static const char *const kernels[] = {"rbf(gamma=0.5)", "rbf(gamma=300)", "laplace(gamma=900)",
+                                          "2 * rbf(gamma=40) + linear"};
+    enum { N = 60, ALL = 2 * N };
+    int64_t row[ALL];
+    double k[N * N], a[ALL], f[ALL], low[ALL];
+    bool wanted[ALL];
+    if (LDBL_MANT_DIG < 64) {
+        printf("# skip: long double is no longer than double\n");
+        skip();
+    }
+    for (int64_t i = 0; i < ALL; i++) {
+        row[i] = i < N ? i : ALL - 1 - i;
+        wanted[i] = i % 7 != 3;
+        a[i] = i % 5 ? 1e6 * sin(1.3 * (double)i) : 0;
+    }
+    for (size_t t = 0; t < sizeof kernels / sizeof *kernels; t++) {
+        mcr_gram *gram = gram_of(*context, "friedman", kernels[t], N), *twice = NULL;
+        test_ok(*context, mcr_gram_matrix(gram, k, N));
+        test_ok(*context, mcr_gram_select_both(&twice, gram, (mcr_rows){row, 0, ALL}));
+        mcr_extended to = {.n = ALL, .outputs = 1, .a = a, .wanted = wanted, .f = f, .low = low};
+        for (int64_t i = 0; i < ALL; i++)
+            f[i] = low[i] = -7;
+        test_ok(*context, mcr_gram_extended(twice, &to));
+        assert_true(to.share < 1e-15);
+        for (int64_t i = 0; i < ALL; i++) {
+            double want = 0, size = 0;
+            for (int64_t j = 0; j < ALL; j++) {
+                want += k[row[i] * N + row[j]] * a[j];
+                size += fabs(k[row[i] * N + row[j]] * a[j]);
+            }
+            assert_true(wanted[i] ? fabs(f[i] + low[i] - want) <= 1e-13 * (size + 1e6)
+                                  : f[i] == -7 && low[i] == -7);
+            if (wanted[i] && wanted[ALL - 1 - i])
+                assert_true(f[i] == f[ALL - 1 - i] && low[i] == low[ALL - 1 - i]);
+        }
+        mcr_gram_close(twice);
+        mcr_gram_close(gram);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test_setup_teardown(test_extended, test_setup, test_teardown),
         cmocka_unit_test(test_sums),
         cmocka_unit_test_setup_teardown(test_rounding, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_centring, test_setup, test_teardown),

@@ -127,9 +127,9 @@ static void test_inverse(void **context)
         test_ok(*context, mcr_system_open(&m, *context, n, "test"));
         fill(&m);
         test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
-        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, false, d));
+        test_ok(*context, mcr_lapack_inverse_diagonal(*context, n, m.a, m.ld, d));
         expect_upper(&m);
-        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, true, again));
+        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, again));
         test_close_arrays("diagonal", d, again, n, 1e-12);
         for (int64_t i = 0; i < n; i += 1 + n / 11) {
             memset(row, 0, sizeof *row * (size_t)n);
@@ -283,7 +283,7 @@ static void test_threads(void **context)
         test_ok(ctx, mcr_system_open(&m, ctx, N, "test"));
         fill(&m);
         test_ok(ctx, mcr_lapack_cholesky(ctx, N, m.a, m.ld, NULL, NULL));
-        test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, true, d));
+        test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, d));
         for (int64_t i = 0; i < N; i++) {
             if (threads == 1)
                 memcpy(first + i * N, m.a + i * m.ld, sizeof *first * N);

@@ -287,12 +287,13 @@ static void test_combining(void **unused)
     for (int t = 0; t < table_count; t++) {
         const mcr_vmath *math = tables[t];
         double unit = math->bytes == 4 ? 0x1p-23 : 0x1p-52;
-        double a[M], b[M], x[M], y[M], sum = 0, size = 0;
+        double a[M], b[M], x[M], y[M], sum = 0, size = 0, moment = 0;
         for (int i = 0; i < M; i++) {
             x[i] = (double)(float)(uniform() - 0.5);
             y[i] = (double)(float)(uniform() - 0.5);
             sum += x[i] * y[i];
             size += fabs(x[i] * y[i]);
+            moment += x[i] * (y[i] - 0.3) * (y[i] - 0.3);
         }
         math->from_double(b, y, M);
         for (int step = 0; step < 7; step++) {
@@ -324,6 +325,8 @@ static void test_combining(void **unused)
         assert_memory_equal(back, x, sizeof x);
         assert_true(fabs(math->dot(a, y, M) - sum) <= 0x1p-50 * size);
         assert_true(math->dot(a, y, 0) == 0);
+        assert_true(fabs(math->moment(a, y, 0.3, M) - moment) <= 0x1p-48);
+        assert_true(math->moment(a, y, 0.3, 0) == 0);
     }
 }
 
@@ -340,7 +343,8 @@ static void check_thin(const mcr_vmath *math, int rows, int terms, int cols, boo
         y[i] = i;
     }
     math->from_double(buffer, from, MOST * MOST);
-    math->thin(y, buffer, turned ? 1 : MOST, turned ? MOST : 1, rows, terms, x, cols);
+    math->thin(y, buffer, turned ? 1 : MOST, turned ? MOST : 1, rows, terms, x, cols,
+               turned ? (const char *)buffer : NULL, (const char *)(buffer + MOST * MOST));
     for (int i = 0; i < MOST * MCR_THIN; i++) {
         double want = i; /* all of this is exact */
         int r = i / MCR_THIN, c = i % MCR_THIN;
