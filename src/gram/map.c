@@ -134,6 +134,7 @@ static mcr_status invert(mcr_map *m, const mcr_system *l)
         m->turn[i * r + i] = 1;
     if (!m->turn)
         return MCR_NO_MEMORY;
+    m->upper = true;
     return stripes == 1 ? mcr_alone(m->ctx, invert_stripe, &j)
                         : mcr_parallel(m->ctx, stripes, invert_stripe, &j);
 }
@@ -208,8 +209,9 @@ static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows 
     if (!s)
         s = mcr_gram_block(gram, (mcr_rows){NULL, 0, rows.count}, (mcr_rows){NULL, 0, r}, k, r);
     if (!s)
-        s = mcr_shared_gemm(m->ctx, MCR_AS_IS, MCR_AS_IS, rows.count, m->count, r, 1, k, r, m->turn,
-                            m->count, 0, to, ld);
+        s = m->upper ? mcr_shared_times_upper(m->ctx, rows.count, r, k, r, m->turn, r, to, ld)
+                     : mcr_shared_gemm(m->ctx, MCR_AS_IS, MCR_AS_IS, rows.count, m->count, r, 1, k,
+                                       r, m->turn, m->count, 0, to, ld);
     mcr_gram_close(gram);
     mcr_data_free(part);
     mcr_free(m->ctx, k);

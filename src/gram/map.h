@@ -20,6 +20,7 @@ struct mcr_map {
     int64_t *object;    /* their numbers in the data, rising */
     mcr_data *landmark; /* themselves */
     double *turn;       /* T: landmarks x count */
+    bool upper;         /* T is an upper triangle */
     /* Random Fourier features: cosines, then sines, of omega'x. */
     uint64_t seed;
     int64_t columns; /* of omega: frequencies, half of the features */

@@ -204,12 +204,28 @@ static double blur(const restricted *t, double sum)
     return DBL_EPSILON * sum * t->length * t->length * sqrt((double)t->map->landmarks) * t->turn;
 }
 
+/* m = T'kT, its lower triangle; kt: space for kT. */
+static mcr_status turn_both(const restricted *t, const double *k, double *kt, double *m,
+                            int64_t ldm)
+{
+    const double *turn = t->map->turn;
+    int64_t rows = t->map->landmarks, p = t->map->count;
+    if (!t->map->upper) {
+        mcr_status s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, p, rows, 1, k, rows,
+                                       turn, p, 0, kt, p);
+        return s ? s
+                 : mcr_shared_gemm(t->ctx, MCR_TRANSPOSED, MCR_AS_IS, p, p, rows, 1, turn, p, kt, p,
+                                   0, m, ldm);
+    }
+    mcr_status s = mcr_shared_times_upper(t->ctx, rows, p, k, rows, turn, p, kt, p);
+    return s ? s : mcr_shared_upper_times(t->ctx, p, turn, p, kt, p, m, ldm);
+}
+
 /* k: landmarks x landmarks, then as many x features. */
 static mcr_status weigh_values(restricted *t, mcr_rows x, const double *h, double *k, double *m,
                                int64_t ldm)
 {
-    int64_t rows = t->map->landmarks, p = t->map->count;
-    double *kt = k + rows * rows;
+    int64_t rows = t->map->landmarks;
     mcr_gram *values = NULL;
     mcr_status s = mcr_gram_factor(
         &values, t->ctx,
@@ -220,11 +236,7 @@ static mcr_status weigh_values(restricted *t, mcr_rows x, const double *h, doubl
         for (int64_t j = 0; j < i; j++)
             k[j * rows + i] = k[i * rows + j];
     if (!s)
-        s = mcr_shared_gemm(t->ctx, MCR_AS_IS, MCR_AS_IS, rows, p, rows, 1, k, rows, t->map->turn,
-                            p, 0, kt, p);
-    if (!s)
-        s = mcr_shared_gemm(t->ctx, MCR_TRANSPOSED, MCR_AS_IS, p, p, rows, 1, t->map->turn, p, kt,
-                            p, 0, m, ldm);
+        s = turn_both(t, k, k + rows * rows, m, ldm);
     mcr_gram_close(values);
     return s;
 }
@@ -238,7 +250,8 @@ static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, dou
         sum += h[i];
     size_t bytes = (size_t)t->map->landmarks * (size_t)(t->map->landmarks + t->map->count) *
                    sizeof(double);
-    *done = x.count > t->map->landmarks && blur(t, sum) <= off && bytes <= t->spare / 2;
+    /* Features of few rows are less work than both products with T. */
+    *done = x.count > 2 * t->map->landmarks && blur(t, sum) <= off && bytes <= t->spare / 2;
     mcr_status s = *done ? mcr_budget_take(t->ctx, bytes, "the landmarks' kernel values") : MCR_OK;
     if (s || !*done)
         return s;

@@ -45,6 +45,55 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
     return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
 }
 
+/* With a triangle most tiles end early: narrower ones leave out more. */
+enum { UPPER_COLS = 128 };
+
+static mcr_status upper_tile(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const gemm_job *p = arg;
+    int64_t across = mcr_parts(p->n, UPPER_COLS);
+    int64_t i = item / across * GEMM_ROWS, j = item % across * UPPER_COLS;
+    int64_t cols = mcr_least(UPPER_COLS, p->n - j);
+    return mcr_blas_gemm(p->ctx, MCR_AS_IS, MCR_AS_IS, mcr_least(GEMM_ROWS, p->m - i), cols,
+                         j + cols, 1, p->a + i * p->lda, p->lda, p->b + j, p->ldb, 0,
+                         p->c + i * p->ldc + j, p->ldc);
+}
+
+mcr_status mcr_shared_times_upper(mcr *ctx, int64_t m, int64_t n, const double *a, int64_t lda,
+                                  const double *upper, int64_t ldu, double *c, int64_t ldc)
+{
+    gemm_job job = {.ctx = ctx, .m = m, .n = n, .lda = lda, .ldb = ldu, .ldc = ldc};
+    job.a = a;
+    job.b = upper;
+    job.c = c;
+    int64_t tiles = mcr_parts(m, GEMM_ROWS) * mcr_parts(n, UPPER_COLS);
+    return tiles == 1 ? mcr_alone(ctx, upper_tile, &job)
+                      : mcr_parallel(ctx, tiles, upper_tile, &job);
+}
+
+/* Rows of the transposed triangle end at the diagonal, and so do those of the result. */
+static mcr_status turned_tile(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const gemm_job *p = arg;
+    int64_t i = item * UPPER_COLS, rows = mcr_least(UPPER_COLS, p->n - i);
+    return mcr_blas_gemm(p->ctx, MCR_TRANSPOSED, MCR_AS_IS, rows, i + rows, i + rows, 1, p->a + i,
+                         p->lda, p->b, p->ldb, 0, p->c + i * p->ldc, p->ldc);
+}
+
+mcr_status mcr_shared_upper_times(mcr *ctx, int64_t n, const double *upper, int64_t ldu,
+                                  const double *b, int64_t ldb, double *c, int64_t ldc)
+{
+    gemm_job job = {.ctx = ctx, .n = n, .lda = ldu, .ldb = ldb, .ldc = ldc};
+    job.a = upper;
+    job.b = b;
+    job.c = c;
+    int64_t tiles = mcr_parts(n, UPPER_COLS);
+    return tiles == 1 ? mcr_alone(ctx, turned_tile, &job)
+                      : mcr_parallel(ctx, tiles, turned_tile, &job);
+}
+
 typedef struct product_job {
     const mcr_fortran *f;
     int64_t n, lda, cols;

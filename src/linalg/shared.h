@@ -16,6 +16,13 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
                            int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                            int64_t ldb, double beta, double *c, int64_t ldc);
 
+/* c = a U (m x n) with an upper triangle U, below whose diagonal there are zeros: half the work. */
+mcr_status mcr_shared_times_upper(mcr *ctx, int64_t m, int64_t n, const double *a, int64_t lda,
+                                  const double *upper, int64_t ldu, double *c, int64_t ldc);
+/* c = U'b (n x n) on and below the diagonal, with such a triangle: a third of the work. What is
+ * above the diagonal is changed, too. */
+mcr_status mcr_shared_upper_times(mcr *ctx, int64_t n, const double *upper, int64_t ldu,
+                                  const double *b, int64_t ldb, double *c, int64_t ldc);
 /* y = A v for an n x n matrix A; v and y are n x cols. */
 mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda, const double *v,
                                int64_t cols, double *y);

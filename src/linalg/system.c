@@ -69,6 +69,50 @@ void mcr_system_filled(mcr_system *y)
     y->factored = false;
 }
 
+void mcr_system_mirror(mcr_system *y)
+{
+    enum { SIDE = 32 }; /* of squares that fit the first cache */
+    for (int64_t i0 = 0; i0 < y->n; i0 += SIDE)
+        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
+            for (int64_t j = j0; j < j0 + SIDE && j < y->n; j++)
+                for (int64_t i = i0 > j ? i0 : j + 1; i < i0 + SIDE && i < y->n; i++)
+                    y->a[j * y->ld + i] = y->a[i * y->ld + j];
+}
+
+typedef struct add_job {
+    mcr_system *to;
+    int64_t count, ld;
+    const double *f, *g;
+} add_job;
+
+enum { STRIPE = 128 }; /* rows of a worker's item */
+
+/* Some rows, from the diagonal on. */
+static mcr_status add_stripe(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const add_job *j = arg;
+    int64_t n = j->to->n, first = item * STRIPE, rows = n - first < STRIPE ? n - first : STRIPE;
+    double *a = j->to->a + first * j->to->ld + first;
+    return mcr_blas_gemm(j->to->ctx, MCR_TRANSPOSED, MCR_AS_IS, rows, n - first, j->count, 1,
+                         j->f + first, j->ld, j->g + first, j->ld, 1, a, j->to->ld);
+}
+
+mcr_status mcr_system_add(mcr_system *y, int64_t count, const double *f, const double *g,
+                          int64_t ld)
+{
+    add_job j = {y, count, ld, f, g};
+    int64_t stripes = (y->n + STRIPE - 1) / STRIPE;
+    for (int64_t i = 0; i < y->n; i++)
+        y->a[i * y->ld + i] = y->diagonal[i];
+    mcr_status s = stripes == 1 ? mcr_alone(y->ctx, add_stripe, &j)
+                                : mcr_parallel(y->ctx, stripes, add_stripe, &j);
+    for (int64_t i = 0; i < y->n; i++)
+        y->diagonal[i] = y->a[i * y->ld + i];
+    y->factored = true; /* below the diagonal there is something else */
+    return s;
+}
+
 /* ---- by a factor ------------------------------------------------------------------------------*/
 
 void mcr_system_restore(mcr_system *y)

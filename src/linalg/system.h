@@ -35,6 +35,13 @@ mcr_system mcr_system_smaller(const mcr_system *system, int64_t n);
 /* a holds A now: its lower triangle, and the upper one if more than a factor is wanted. */
 void mcr_system_filled(mcr_system *system);
 
+/* The lower triangle becomes the upper one, too. */
+void mcr_system_mirror(mcr_system *system);
+/* A += f'g, which is symmetric; f and g are count x n. After a mirrored or a whole A, before or
+ * after a factor, which is lost. */
+mcr_status mcr_system_add(mcr_system *system, int64_t count, const double *f, const double *g,
+                          int64_t ld);
+
 /* A + shift, or A + diag(each) if that is not NULL, becomes L L^T. MCR_NUMERIC: it is not positive
  * definite; A is still there, if all of it was filled. Progress is reported under `phase` (NULL:
  * not); MCR_STOPPED if the callback asks for that. */

@@ -276,13 +276,20 @@ static mcr_status take_back(mcr_falkon *t, double length)
     return measure(t, true);
 }
 
+/* Whether the preconditioner is the Hessian itself: made again, it gives the step. */
+static bool is_direct(const mcr_falkon *t)
+{
+    return t->joint && t->r->sample == t->all;
+}
+
 /* One step of Newton's method, and where it leads. */
 static mcr_status advance(mcr_falkon *t)
 {
     enum { SLOW = 8 };
+    int64_t slow = is_direct(t) ? 1 : SLOW;
     double length = 1, objective = t->r->objective, gradient = t->r->gradient, slope = 0, norm = 0;
     bool rough = t->rough;
-    mcr_status s = !t->p->quadratic && t->steps > SLOW ? renew(t) : MCR_OK;
+    mcr_status s = !t->p->quadratic && t->steps > slow ? renew(t) : MCR_OK;
     if (!s)
         s = mcr_falkon_find_step(t, &norm);
     if (!s && !t->p->quadratic)
@@ -398,8 +405,9 @@ static mcr_status begin(mcr_falkon *t)
 
 static mcr_status iterate(mcr_falkon *t)
 {
-    enum { PATIENCE = 3 };
+    enum { PATIENCE = 3, MORE = 20 };
     mcr_falkon_result *r = t->r;
+    int64_t patience = is_direct(t) ? MORE : PATIENCE;
     bool ended = false;
     mcr_status s = begin(t);
     while (!s && !is_optimal(t)) {
@@ -411,7 +419,7 @@ static mcr_status iterate(mcr_falkon *t)
             r->stop = MCR_STOP_STEPS;
             break;
         }
-        if (t->in_vain >= PATIENCE) {
+        if (t->in_vain >= patience) {
             r->stop = MCR_STOP_STUCK;
             break;
         }
@@ -434,6 +442,9 @@ static mcr_status iterate(mcr_falkon *t)
 static mcr_status open_state(mcr_falkon *t)
 {
     size_t all = (size_t)(t->n * t->columns) * (t->p->quadratic ? 0 : 1);
+    double bytes = (double)t->size * (double)t->size * sizeof(double);
+    t->joint = t->columns > 1 && !t->p->quadratic && t->size <= MCR_SMOOTH_DIRECT &&
+               bytes <= (double)mcr_gram_restricted_spare(t->gram) / 4;
     t->g = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->g);
     t->step = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->step);
     if (!t->g || !t->step)
@@ -441,7 +452,7 @@ static mcr_status open_state(mcr_falkon *t)
     if (all && (!(t->df = mcr_alloc(t->ctx, all, sizeof *t->df)) ||
                 !(t->dp = mcr_alloc(t->ctx, all, sizeof *t->dp))))
         return MCR_NO_MEMORY;
-    mcr_status s = mcr_system_open(&t->m, t->ctx, t->width, t->p->phase);
+    mcr_status s = mcr_system_open(&t->m, t->ctx, t->joint ? t->size : t->width, t->p->phase);
     return s ? s : mcr_falkon_open_sample(t);
 }
 

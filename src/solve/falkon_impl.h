@@ -32,6 +32,7 @@ typedef struct mcr_falkon {
     size_t taken;
     double *h, *sf, *sg; /* of the sample: weights; samples x columns */
     mcr_system m;        /* the preconditioner */
+    bool joint;          /* it has all columns, not one curvature for each of them */
     bool quick;          /* the preconditioner takes the sample's kernel values, not features */
     bool rough;          /* passes of conjugate gradients take floats */
     bool plain;          /* and so may gradients that are large against the error */
@@ -71,8 +72,8 @@ double mcr_falkon_curvature(const mcr_falkon *t, int64_t row, const double *f, d
  * these. */
 bool mcr_falkon_probe(const mcr_falkon *t, int64_t i, int64_t *row);
 mcr_status mcr_falkon_open_sample(mcr_falkon *t);
-/* m = mu + the sample's Hessian at f (samples x columns), one for all columns; step: by one of so
- * many rows. */
+/* m = mu + the sample's Hessian at f (samples x columns): all of it, or one curvature for all
+ * columns; step: by one of so many rows. */
 mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step);
 mcr_status mcr_falkon_precondition(void *self, const double *r, double *z);
 /* Newton's method on the sample's own problem: the start, and the preconditioner there. */

@@ -50,12 +50,15 @@ static mcr_status choose_way(mcr_falkon *t)
 }
 
 /* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
- * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work. */
+ * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work.
+ * A Hessian of all columns is worth more than that, as it makes up for many steps. */
 static int64_t choose_size(const mcr_falkon *t)
 {
     enum { LEAST = 2, MOST = 200, VALUE = 16 };
+    double easy = t->joint ? 4e9 : 0;
     double p = (double)t->width, pass = (double)t->all * (mcr_gram_work(t->gram) + VALUE * p);
-    double rows = fmin(fmax(2 * pass / ((t->quick ? 1 : 3) * p * p), LEAST * p), MOST * p);
+    double least = fmax(LEAST * p, easy / (p * p * (double)(t->columns * t->columns)));
+    double rows = fmin(fmax(2 * pass / ((t->quick ? 1 : 3) * p * p), least), fmax(MOST * p, least));
     return rows < (double)t->all ? (int64_t)rows : t->all;
 }
 
@@ -138,6 +141,68 @@ static mcr_status sample_loss(mcr_falkon *t, const double *f, double *loss)
     return mcr_gram_total(t->gram, loss, 1);
 }
 
+/* h = the second derivatives by columns c and d of the sample's losses at f, times `sign`, where
+ * these are above 0; *some: they are somewhere. */
+static mcr_status bends_of(mcr_falkon *t, const double *f, int64_t step, int64_t c, int64_t d,
+                           double sign, bool *some)
+{
+    int64_t k = t->columns;
+    double *unit = t->sg, *hv = t->sg + k, any = 0;
+    for (int64_t i = 0; i < t->samples; i++) {
+        t->h[i] = 0;
+        if (i % step)
+            continue;
+        memset(unit, 0, sizeof *unit * (size_t)k);
+        unit[d] = 1;
+        t->p->curve(t->p->self, t->row[i], 1, f + i * k, unit, hv);
+        t->h[i] = (double)step * t->share[i] * fmax(sign * hv[c], 0);
+        any += t->h[i];
+    }
+    mcr_status s = mcr_gram_total(t->gram, &any, 1);
+    *some = any > 0;
+    return s;
+}
+
+/* The Hessian of all columns, block by block: the lower triangle. */
+static mcr_status fill_joint(mcr_falkon *t, const double *f, int64_t step)
+{
+    int64_t k = t->columns, p = t->width;
+    mcr_system block = {0};
+    mcr_status s = mcr_system_open(&block, t->ctx, p, t->p->phase);
+    for (int64_t i = 0; i < t->size && !s; i++)
+        memset(t->m.a + i * t->m.ld, 0, sizeof *t->m.a * (size_t)t->size);
+    for (int64_t e = 0; e < 2 * k * k && !s; e++) {
+        int64_t c = e / 2 / k, d = e / 2 % k;
+        double sign = e % 2 ? -1 : 1;
+        bool some = false;
+        if (d <= c)
+            s = bends_of(t, f, step, c, d, sign, &some);
+        if (s || !some)
+            continue;
+        s = mcr_gram_fill_near(t->sample, &block, mcr_gram_all(t->sample), t->h, NEAR * t->p->mu);
+        for (int64_t i = 0; i < p && !s; i++)
+            for (int64_t j = 0; j <= i; j++) {
+                double add = sign * block.a[i * block.ld + j];
+                t->m.a[(i * k + c) * t->m.ld + j * k + d] += add;
+                if (j < i && c != d) /* the block is symmetric, and its mirror has its place here */
+                    t->m.a[(i * k + d) * t->m.ld + j * k + c] += add;
+            }
+    }
+    mcr_system_close(&block);
+    if (!s)
+        mcr_system_filled(&t->m);
+    return s;
+}
+
+static mcr_status fill_one(mcr_falkon *t, const double *f, int64_t step)
+{
+    for (int64_t i = 0; i < t->samples; i++)
+        t->h[i] = i % step ? 0
+                           : (double)step * t->share[i] *
+                                 mcr_falkon_curvature(t, t->row[i], f + i * t->columns, t->sg);
+    return mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h, NEAR * t->p->mu);
+}
+
 /* Where rounding makes a nearly singular Hessian indefinite, mu is increased: it preconditions less
  * well, and the solution is the same. */
 mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step)
@@ -145,12 +210,8 @@ mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step)
     enum { TRIES = 8 };
     double shift = t->p->mu;
     mcr_status s = MCR_NUMERIC;
-    for (int64_t i = 0; i < t->samples; i++)
-        t->h[i] = i % step ? 0
-                           : (double)step * t->share[i] *
-                                 mcr_falkon_curvature(t, t->row[i], f + i * t->columns, t->sg);
     for (int i = 0; i < TRIES && s == MCR_NUMERIC; i++, shift *= 100) {
-        s = mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h, NEAR * t->p->mu);
+        s = t->joint ? fill_joint(t, f, step) : fill_one(t, f, step);
         if (!s)
             s = mcr_system_factor(&t->m, shift, NULL, NULL);
     }
@@ -161,7 +222,7 @@ mcr_status mcr_falkon_precondition(void *self, const double *r, double *z)
 {
     mcr_falkon *t = self;
     memcpy(z, r, sizeof *z * (size_t)t->size);
-    return mcr_system_solve(&t->m, t->columns, z);
+    return mcr_system_solve(&t->m, t->joint ? 1 : t->columns, z);
 }
 
 /* How far along the step the sample's objective falls enough; 0: nowhere. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "gram/round.h"
 
 /* Multiply-adds of BLAS are so much cheaper than those of loops over sparse entries. */
 #define BLAS_GAIN 12.0
@@ -153,13 +154,11 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
     return s || done || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
 }
 
-mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
-                               mcr_qp_result *r)
+/* low, high and the violation, from g = D w. */
+static mcr_status find_violation(mcr_gram *d, const mcr_qp *p, const double *b, const double *g,
+                                 mcr_qp_result *r)
 {
-    mcr_rows all = mcr_gram_all(d);
-    mcr_status s = mcr_gram_project(d, all, b, 1, w);
-    if (!s)
-        s = mcr_gram_expand(d, all, w, 1, g);
+    mcr_status s = MCR_OK;
     double low = p->no_sum ? 0 : INFINITY, high = p->no_sum ? 0 : -INFINITY;
     for (int64_t i = 0; i < p->n && !s; i++) {
         double slope = g[i] - p->z[i];
@@ -175,6 +174,47 @@ mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, do
     r->low[0] = low;
     r->high[0] = high;
     r->violation = s ? INFINITY : fmax(high - low, 0);
+    return s;
+}
+
+mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
+                               mcr_qp_result *r)
+{
+    mcr_rows all = mcr_gram_all(d);
+    mcr_status s = mcr_gram_project(d, all, b, 1, w);
+    if (!s)
+        s = mcr_gram_expand(d, all, w, 1, g);
+    return s ? s : find_violation(d, p, b, g, r);
+}
+
+static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
+{
+    (void)y;
+    memcpy(a, (const double *)self + first, sizeof *a * (size_t)count);
+    return 0;
+}
+
+mcr_status mcr_linear_evaluate_at(mcr_gram *d, const mcr_qp *p, const double *b, double reach,
+                                  double *g, double *w, mcr_qp_result *r)
+{
+    int64_t wide = mcr_gram_width(d);
+    double square = 0, *u = mcr_alloc(mcr_gram_context(d), (size_t)wide, sizeof *u);
+    mcr_round pass = {.x = mcr_gram_all(d), .precise = true, .outputs = 1, .c = w, .y = g, .u = u};
+    pass.work = take_given;
+    pass.self = b;
+    mcr_status s = u ? mcr_gram_factor_round(d, &pass) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < wide && !s; k++)
+        square += (u[k] - w[k]) * (u[k] - w[k]);
+    double off = sqrt(square) * reach;
+    if (!s && !(off <= 0.01 * p->tolerance)) {
+        memcpy(w, u, sizeof *w * (size_t)wide);
+        s = mcr_gram_expand(d, pass.x, w, 1, g);
+        off = 0;
+    }
+    if (!s)
+        s = find_violation(d, p, b, g, r);
+    r->violation += 2 * off;
+    mcr_free(mcr_gram_context(d), u);
     return s;
 }
 

@@ -34,6 +34,11 @@ double mcr_linear_bytes(const mcr_gram *gram);
 /* w = D^T b, g = D w and the violation, low and high of the result. */
 mcr_status mcr_linear_evaluate(mcr_gram *gram, const mcr_qp *problem, const double *b, double *g,
                                double *w, mcr_qp_result *result);
+/* The same with one pass over the rows of a restricted Gram, if w is D^T b but for rounding: then w
+ * stays as it is, and g is D w; else it becomes D^T b. The violation is that of D D^T b, at most.
+ * reach: length of a row, at most. */
+mcr_status mcr_linear_evaluate_at(mcr_gram *gram, const mcr_qp *problem, const double *b,
+                                  double reach, double *g, double *w, mcr_qp_result *result);
 /* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound
  * (of all, if these have not enough space). */
 void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);

@@ -13,8 +13,7 @@
  * the error that it stands for. The line search is exact.
  *
  * Where a product with D is a pass over kernel values, objects far from the width are left out of
- * it, as shrinking does in the dual: their b is at a bound. They are looked at again when the
- * others have moved as far as half the distance, and in the end.
+ * it (smooth_rows.c), and passes take floats as long as what these leave is small against h.
  *
  * The first weights come from a sample in which each object counts for several; samples grow
  * fourfold, which halves the error, and h with it.
@@ -22,24 +21,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
-#include "base/order.h"
 #include "base/random.h"
 #include "base/resume.h"
-#include "base/threads.h"
-#include "linalg/system.h"
-#include "solve/linear.h"
-#include "solve/sampled.h"
+#include "solve/smooth_impl.h"
 
 enum {
     SAMPLE = 2048,    /* objects to begin with, at least */
     PER_FEATURE = 16, /* and for each feature */
-    CHUNK = 16384,    /* objects of a part */
-    FOUND = 4,
-    TRIES = 4 /* widths at the end */
+    TRIES = 8         /* ends: with smaller widths, or with objects that had been left out */
 };
 
 #define FIRST_WIDTH 4.0
@@ -47,58 +39,22 @@ enum {
 #define SHRINK      0.25 /* of h */
 #define SLACK       0.8  /* h at the end, of the tolerance */
 
-typedef struct state {
-    mcr *ctx;
-    mcr_gram *d; /* of all objects */
-    int64_t n, wide;
-    const mcr_qp *p;
-    mcr_qp_result *result;
-    double began, wanted; /* sum of b */
-    /* Some of the objects, or all: */
-    mcr_rows at;
-    double *z, *lo, *hi, *s, *ds, *b, *change;
-    int64_t *row;
-    /* Those within the width, or changed: */
-    int64_t *list, *list_source, count;
-    double *weight;
-    double *found; /* FOUND a part */
-    /* Those that take part in products: their places, rising. */
-    int64_t *close;
-    struct {
-        int64_t count;             /* -1: all */
-        double border, moved, gap; /* |s| of the others at least; since then, in the last step */
-    } near;
-    double h, bias, dbias, step;
-    double reach;                       /* length of a row, at most or nearly so */
-    double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
-    mcr_system m;
-    mcr_sampled sampled; /* of many objects within the width; uses m */
-    struct {             /* where it is, for a checkpoint */
-        bool all;        /* objects, after the samples */
-        uint64_t number; /* of the sample */
-        int64_t size;
-        double end, last; /* widths: of the sample, of all */
-        int tries, steps, idle;
-    } place;
-    bool goes_on; /* the state was read, and has not been taken up yet */
-    char part[MCR_PART_NAME];
-} state;
-
 /* ---- space ------------------------------------------------------------------------------------*/
 
-static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
+static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
-    *t = (state){.ctx = mcr_gram_context(d),
-                 .d = d,
-                 .n = p->n,
-                 .wide = mcr_gram_width(d),
-                 .p = p,
-                 .result = r,
-                 .began = mcr_now()};
+    *t = (mcr_hinge){.ctx = mcr_gram_context(d),
+                     .d = d,
+                     .n = p->n,
+                     .wide = mcr_gram_width(d),
+                     .p = p,
+                     .result = r,
+                     .floats = mcr_gram_is_restricted(d),
+                     .began = mcr_now()};
     size_t n = (size_t)t->n, f = (size_t)t->wide;
     double **by_object[] = {&t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change, &t->weight};
     double **by_feature[] = {&t->w, &t->sum, &t->u, &t->edge};
-    int64_t **lists[] = {&t->row, &t->list, &t->list_source, &t->close};
+    int64_t **lists[] = {&t->row, &t->list, &t->list_source, &t->close, &t->guard};
     for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
         if (!(*by_object[i] = mcr_alloc(t->ctx, n, sizeof(double))))
             return MCR_NO_MEMORY;
@@ -108,8 +64,10 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!(*lists[i] = mcr_alloc(t->ctx, n, sizeof(int64_t))))
             return MCR_NO_MEMORY;
+    if (!(t->held = mcr_alloc_zero(t->ctx, n, sizeof *t->held)))
+        return MCR_NO_MEMORY;
     t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
-    t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
+    t->found = mcr_alloc(t->ctx, n / MCR_HINGE_CHUNK + 1, MCR_HINGE_FOUND * sizeof(double));
     if (!t->right || !t->found)
         return MCR_NO_MEMORY;
     t->near.count = -1;
@@ -117,214 +75,59 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     return s ? s : mcr_sampled_open(&t->sampled, d, &t->m);
 }
 
-static void close_state(state *t)
+static void close_state(mcr_hinge *t)
 {
     mcr_free_all(t->ctx, t->z, t->lo, t->hi, t->s, t->ds, t->b, t->change, t->row, t->list,
                  t->list_source, t->weight, t->found, t->w, t->sum, t->u, t->edge, t->right,
-                 t->close);
+                 t->close, t->guard, t->held);
     mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
-}
-
-/* ---- passes over the objects ------------------------------------------------------------------*/
-
-typedef struct chunk_job {
-    state *t;
-    void (*work)(state *t, int64_t first, int64_t end, double *found);
-} chunk_job;
-
-static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
-{
-    const chunk_job *j = arg;
-    double *found = j->t->found + first / CHUNK * FOUND;
-    for (int k = 0; k < FOUND; k++)
-        found[k] = 0;
-    j->work(j->t, first, end, found);
-    return MCR_OK;
-}
-
-/* What the parts found is added up in order. */
-static void over_all(state *t, void (*work)(state *, int64_t, int64_t, double *), double sum[FOUND])
-{
-    int64_t count = (t->at.count + CHUNK - 1) / CHUNK;
-    chunk_job j = {t, work};
-    (void)mcr_parallel_chunks(t->ctx, t->at.count, CHUNK, run_chunk, &j); /* no part fails */
-    for (int k = 0; k < FOUND; k++)
-        sum[k] = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int k = 0; k < FOUND; k++)
-            sum[k] += t->found[i * FOUND + k];
-}
-
-/* The best b for a slope. */
-static double best(const state *t, int64_t i, double s)
-{
-    double share = 0.5 - s / t->h, lo = t->lo[i], hi = t->hi[i];
-    return share <= 0 ? lo : share >= 1 ? hi : lo + share * (hi - lo);
-}
-
-static void set_best(state *t, int64_t first, int64_t end, double *found)
-{
-    (void)found;
-    for (int64_t i = first; i < end; i++) {
-        double now = best(t, i, t->s[i]);
-        t->change[i] = now - t->b[i];
-        t->b[i] = now;
-    }
-}
-
-/* The listed objects, by their number among all. */
-static mcr_rows listed(state *t)
-{
-    for (int64_t k = 0; k < t->count; k++)
-        t->list_source[k] = mcr_rows_at(t->at, t->list[k]);
-    return (mcr_rows){t->list_source, 0, t->count};
-}
-
-/* The weights are changes of the listed coefficients: what they are to D'b. */
-static mcr_status add_changes(state *t)
-{
-    mcr_status s = t->count ? mcr_gram_project(t->d, listed(t), t->weight, 1, t->u) : MCR_OK;
-    for (int64_t k = 0; k < t->wide && t->count && !s; k++)
-        t->sum[k] += t->u[k];
-    return s;
-}
-
-/* b for the slopes and the width, and D'b. */
-static mcr_status renew(state *t)
-{
-    double sum[FOUND];
-    over_all(t, set_best, sum);
-    t->count = 0;
-    for (int64_t i = 0; i < t->at.count; i++)
-        if (t->change[i] != 0) {
-            t->weight[t->count] = t->change[i];
-            t->list[t->count++] = i;
-        }
-    return add_changes(t);
-}
-
-/* ---- objects far from the width ---------------------------------------------------------------*/
-
-/* Leaves out objects that the next steps will not bring near the width, if these are most. */
-static void leave_out(state *t)
-{
-    enum { PROBES = 1000, SHARE = 10, WIDTHS = 4, FEW = 20000, CALM = 4 };
-    double probe[PROBES];
-    int64_t n = t->at.count;
-    if (t->near.count >= 0 || n < FEW || !mcr_gram_is_restricted(t->d))
-        return;
-    for (int64_t i = 0; i < PROBES; i++)
-        probe[i] = fabs(t->s[i * n / PROBES]);
-    qsort(probe, PROBES, sizeof *probe, mcr_reals_rising);
-    double border = fmax(fmax(probe[PROBES / SHARE], WIDTHS * t->h), CALM * t->near.gap);
-    if (!(border < probe[PROBES / 2]))
-        return;
-    t->near.count = 0;
-    t->near.border = border;
-    t->near.moved = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (fabs(t->s[i]) < border)
-            t->close[t->near.count++] = i;
-}
-
-/* ds = D u + dbias of the objects that take part; 0 of others. */
-static mcr_status expand_near(state *t)
-{
-    for (int64_t k = 0; k < t->near.count; k++)
-        t->list_source[k] = mcr_rows_at(t->at, t->close[k]);
-    mcr_rows rows = {t->list_source, 0, t->near.count};
-    mcr_status s = t->near.count ? mcr_gram_expand(t->d, rows, t->u, 1, t->change) : MCR_OK;
-    memset(t->ds, 0, sizeof *t->ds * (size_t)t->at.count);
-    for (int64_t k = 0; k < t->near.count && !s; k++)
-        t->ds[t->close[k]] = t->change[k] + t->dbias;
-    return s;
-}
-
-/* What the coefficients of the others, which stay as they are, give to the derivative along the
- * direction: all of D'b there is, without those that take part. */
-static double slope_of_others(const state *t)
-{
-    double all = 0, b = 0;
-    if (t->near.count < 0)
-        return 0;
-    for (int64_t k = 0; k < t->wide; k++)
-        all += t->sum[k] * t->u[k];
-    for (int64_t i = 0; i < t->at.count; i++)
-        b += t->b[i];
-    all += t->dbias * b;
-    for (int64_t k = 0; k < t->near.count; k++)
-        all -= t->b[t->close[k]] * t->ds[t->close[k]];
-    return -all;
-}
-
-/* How far slopes have gone. */
-static void watch(state *t)
-{
-    double most = 0;
-    for (int64_t i = 0; i < t->at.count; i++)
-        most = fmax(most, fabs(t->step * t->ds[i]));
-    t->near.gap = most;
-    t->near.moved += most;
-}
-
-/* All objects take part again; *crossed: one that did not has another b by now. */
-static mcr_status look_again(state *t, bool *crossed)
-{
-    int64_t k = 0;
-    *crossed = false;
-    if (t->near.count < 0)
-        return MCR_OK;
-    mcr_status s = mcr_gram_expand(t->d, t->at, t->w, 1, t->s);
-    for (int64_t i = 0; i < t->at.count && !s; i++) {
-        t->s[i] += t->bias - t->z[i];
-        if (k < t->near.count && t->close[k] == i)
-            k++;
-        else
-            *crossed |= best(t, i, t->s[i]) != t->b[i];
-    }
-    t->near.count = -1;
-    return s ? s : renew(t);
 }
 
 /* ---- one step ---------------------------------------------------------------------------------*/
 
 /* Lists the objects within `width`; *error: what that makes of the objective. */
-static void pick(state *t, double width, double *error)
+static void pick(mcr_hinge *t, double width, double *error)
 {
     t->count = 0;
     *error = 0;
-    for (int64_t i = 0; i < t->at.count; i++)
+    for (int64_t k = 0; k < mcr_hinge_members(t); k++) {
+        int64_t i = mcr_hinge_member(t, k);
         if (fabs(t->s[i]) < 0.5 * width && t->lo[i] < t->hi[i]) {
             t->list[t->count++] = i;
             *error += (t->hi[i] - t->lo[i]) * width / 8;
         }
+    }
 }
 
-/* Weights of the list, and the row of the bias; *corner: its last element. */
-static mcr_status weigh(state *t, mcr_rows part, double *corner)
+/* Weights of the list times the width, and the row of the bias; *corner: its last element. */
+static mcr_status weigh(mcr_hinge *t, mcr_rows part, double *corner)
 {
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
-        t->weight[k] = (t->hi[t->list[k]] - t->lo[t->list[k]]) / t->h;
-        *corner += t->weight[k];
+        t->weight[k] = t->hi[t->list[k]] - t->lo[t->list[k]];
+        *corner += t->weight[k] / t->h;
     }
-    return mcr_gram_project(t->d, part, t->weight, 1, t->edge);
+    mcr_status s = mcr_gram_project(t->d, part, t->weight, 1, t->edge);
+    for (int64_t k = 0; k < t->wide && !s; k++)
+        t->edge[k] /= t->h;
+    return s;
 }
 
 /* Solves with 1 + D' diag D of the list. */
-static mcr_status solve_listed(state *t, mcr_rows part, double sum, int64_t cols, double *x)
+static mcr_status solve_listed(mcr_hinge *t, mcr_rows part, int64_t cols, double *x)
 {
-    if (mcr_sampled_suits(&t->sampled, part.count, sum))
-        return mcr_sampled_solve(&t->sampled, part, t->weight, cols, x);
-    t->sampled.count = 0; /* the system is another one's now */
-    mcr_status s = mcr_gram_fill_near(t->d, &t->m, part, t->weight, 1e-3);
+    if (t->sampled.row)
+        return mcr_sampled_solve(&t->sampled, part, t->weight, t->h, cols, x);
+    for (int64_t k = 0; k < t->count; k++)
+        t->weight[k] /= t->h;
+    mcr_status s = mcr_gram_fill_weighted(t->d, &t->m, part, t->weight);
     if (!s)
         s = mcr_system_factor(&t->m, 1, NULL, NULL);
     return s ? s : mcr_system_solve(&t->m, cols, x);
 }
 
-static void add_coefficients(state *t, int64_t first, int64_t end, double *found)
+static void add_coefficients(mcr_hinge *t, int64_t first, int64_t end, double *found)
 {
     for (int64_t i = first; i < end; i++) {
         found[0] += t->b[i];
@@ -332,19 +135,12 @@ static void add_coefficients(state *t, int64_t first, int64_t end, double *found
     }
 }
 
-static void add_bias(state *t, int64_t first, int64_t end, double *found)
-{
-    (void)found;
-    for (int64_t i = first; i < end; i++)
-        t->ds[i] += t->dbias;
-}
-
 /* Newton's direction u, dbias, ds; *gain: minus the derivative along it. */
-static mcr_status direct(state *t, double *gain)
+static mcr_status direct(mcr_hinge *t, double *gain)
 {
     int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
-    double corner, sum[FOUND];
-    mcr_rows part = listed(t);
+    double corner, sum[MCR_HINGE_FOUND];
+    mcr_rows part = mcr_hinge_listed(t);
     mcr_status s = weigh(t, part, &corner);
     for (int64_t k = 0; k < p && !s; k++) {
         t->right[k * cols] = t->sum[k] - t->w[k];
@@ -352,10 +148,10 @@ static mcr_status direct(state *t, double *gain)
             t->right[k * 2 + 1] = t->edge[k];
     }
     if (!s)
-        s = solve_listed(t, part, corner, cols, t->right);
+        s = solve_listed(t, part, cols, t->right);
     if (s)
         return s;
-    over_all(t, add_coefficients, sum);
+    mcr_hinge_over(t, t->at.count, add_coefficients, sum);
     double off = sum[0] - t->wanted, side = off;
     /* Where no object is within the width, the line search knows how far to go. */
     double bend = corner = fmax(corner, 1e-3 * sum[1]);
@@ -369,21 +165,17 @@ static mcr_status direct(state *t, double *gain)
         t->u[k] = t->right[k * cols] - (cols == 2 ? t->dbias * t->right[k * 2 + 1] : 0);
         *gain += (t->sum[k] - t->w[k]) * t->u[k];
     }
-    if (t->near.count >= 0)
-        return expand_near(t);
-    s = mcr_gram_expand(t->d, t->at, t->u, 1, t->ds);
-    if (!s)
-        over_all(t, add_bias, sum);
-    return s;
+    return mcr_hinge_expand_members(t);
 }
 
 /* Along the line: what the objects give to the first and second derivatives. */
-static void look(state *t, int64_t first, int64_t end, double *found)
+static void look(mcr_hinge *t, int64_t first, int64_t end, double *found)
 {
     double slope = 0, bend = 0, half = 0.5 * t->h;
-    for (int64_t i = first; i < end; i++) {
+    for (int64_t k = first; k < end; k++) {
+        int64_t i = mcr_hinge_member(t, k);
         double s = t->s[i] + t->step * t->ds[i];
-        slope -= best(t, i, s) * t->ds[i];
+        slope -= mcr_hinge_best(t, i, s) * t->ds[i];
         bend += fabs(s) < half ? (t->hi[i] - t->lo[i]) * t->ds[i] * t->ds[i] : 0;
     }
     found[0] = slope;
@@ -391,18 +183,18 @@ static void look(state *t, int64_t first, int64_t end, double *found)
 }
 
 /* Where the derivative along the direction is all but 0: Newton's method between bounds. */
-static void search(state *t, double gain)
+static void search(mcr_hinge *t, double gain)
 {
     enum { MOST = 40 };
-    double wu = 0, uu = 0, low = 0, high = INFINITY, sum[FOUND];
+    double wu = 0, uu = 0, low = 0, high = INFINITY, sum[MCR_HINGE_FOUND];
     for (int64_t k = 0; k < t->wide; k++) {
         wu += t->w[k] * t->u[k];
         uu += t->u[k] * t->u[k];
     }
-    double others = slope_of_others(t) + t->wanted * t->dbias;
+    double others = mcr_hinge_slope_of_others(t) + t->wanted * t->dbias;
     t->step = 1;
     for (int i = 0; i < MOST; i++) {
-        over_all(t, look, sum);
+        mcr_hinge_over_members(t, look, sum);
         double slope = wu + t->step * uu + sum[0] + others, bend = uu + sum[1];
         if (fabs(slope) <= 0.05 * gain)
             return;
@@ -415,28 +207,30 @@ static void search(state *t, double gain)
     }
 }
 
-static void move(state *t, int64_t first, int64_t end, double *found)
+static void move(mcr_hinge *t, int64_t first, int64_t end, double *found)
 {
     (void)found;
-    for (int64_t i = first; i < end; i++)
+    for (int64_t k = first; k < end; k++) {
+        int64_t i = mcr_hinge_member(t, k);
         t->s[i] += t->step * t->ds[i];
+    }
 }
 
-static mcr_status take_step(state *t)
+static mcr_status take_step(mcr_hinge *t)
 {
-    double sum[FOUND];
-    over_all(t, move, sum);
-    watch(t);
+    double sum[MCR_HINGE_FOUND];
+    mcr_hinge_over_members(t, move, sum);
+    mcr_hinge_watch(t);
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
     t->result->steps++;
-    return renew(t);
+    return mcr_hinge_renew(t);
 }
 
 /* *gain: about twice what the step was to gain; *error: what the width may make of the
  * objective. */
-static mcr_status advance(state *t, double *gain, double *error)
+static mcr_status advance(mcr_hinge *t, double *gain, double *error)
 {
     pick(t, t->h, error);
     mcr_status s = direct(t, gain);
@@ -447,7 +241,7 @@ static mcr_status advance(state *t, double *gain, double *error)
 }
 
 /* Goes on to a smaller width, to where the solution is if the same objects are within it. */
-static mcr_status narrow(state *t, double h)
+static mcr_status narrow(mcr_hinge *t, double h)
 {
     double error, gain;
     pick(t, t->h, &error);
@@ -458,7 +252,7 @@ static mcr_status narrow(state *t, double h)
         t->weight[k] = now - t->b[i];
         t->b[i] = now;
     }
-    mcr_status s = add_changes(t);
+    mcr_status s = mcr_hinge_add_changes(t);
     if (!s)
         s = direct(t, &gain);
     t->step = 1;
@@ -469,10 +263,10 @@ static mcr_status narrow(state *t, double h)
 
 /* One object of each of `count` runs of equal length, with bounds in proportion; count = n: all.
  * Then the slopes and coefficients for the weights that there are. */
-static mcr_status take_sample(state *t, int64_t count, uint64_t number)
+static mcr_status take_sample(mcr_hinge *t, int64_t count, uint64_t number)
 {
     int64_t n = t->n;
-    double all = 0, some = 0, none[FOUND];
+    double all = 0, some = 0;
     mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample of objects", number);
     for (int64_t i = 0; i < count; i++) {
         int64_t first = i * n / count, end = (i + 1) * n / count;
@@ -490,28 +284,27 @@ static mcr_status take_sample(state *t, int64_t count, uint64_t number)
     }
     t->at = count < n ? (mcr_rows){t->row, 0, count} : mcr_gram_all(t->d);
     t->near.count = -1;
-    t->near.gap = INFINITY;
-    mcr_status s = mcr_gram_expand(t->d, t->at, t->w, 1, t->s);
-    for (int64_t i = 0; i < count && !s; i++)
-        t->s[i] += t->bias - t->z[i];
-    if (!s)
-        over_all(t, set_best, none);
-    return s ? s : mcr_gram_project(t->d, t->at, t->b, 1, t->sum);
+    memset(t->held, 0, sizeof *t->held * (size_t)count);
+    t->near.gap = t->near.least = 0; /* not known yet: guards say if they are larger */
+    return mcr_hinge_start(t, false);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------*/
 
 /* The coefficients of all objects, evaluated. */
-static mcr_status evaluate(state *t, double *b, double *g, double *w)
+static mcr_status evaluate(mcr_hinge *t, double *b, double *g, double *w)
 {
     memcpy(b, t->b, sizeof *b * (size_t)t->n);
     mcr_linear_balance(t->p, t->wanted, b);
     t->result->violation = INFINITY; /* until it is known */
-    return mcr_linear_evaluate(t->d, t->p, b, g, w, t->result);
+    if (!mcr_gram_is_restricted(t->d))
+        return mcr_linear_evaluate(t->d, t->p, b, g, w, t->result);
+    memcpy(w, t->sum, sizeof *w * (size_t)t->wide);
+    return mcr_linear_evaluate_at(t->d, t->p, b, t->reach, g, w, t->result);
 }
 
 /* How far w = D'b is from being true, in the slopes of an object. */
-static double residual(const state *t)
+static double residual(const mcr_hinge *t)
 {
     double square = 0;
     for (int64_t k = 0; k < t->wide; k++)
@@ -519,7 +312,7 @@ static double residual(const state *t)
     return sqrt(square) * t->reach;
 }
 
-static void walk_place(state *t, mcr_walk *w)
+static void walk_place(mcr_hinge *t, mcr_walk *w)
 {
     int *number[] = {&t->place.tries, &t->place.steps, &t->place.idle};
     mcr_walk_flag(w, &t->place.all);
@@ -539,7 +332,7 @@ static void walk_place(state *t, mcr_walk *w)
 /* Between two steps. The sample is taken again; what the steps made of it is read. */
 static mcr_status walk(void *self, mcr_walk *w)
 {
-    state *t = self;
+    mcr_hinge *t = self;
     size_t f = sizeof(double) * (size_t)t->wide;
     mcr_walk_same(w, t->n);
     mcr_walk_same(w, t->wide);
@@ -560,23 +353,32 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->b, n);
     mcr_walk_bytes(w, t->s, n);
     MCR_WALK(w, t->near);
-    if (!w->status && t->near.count > t->at.count)
+    mcr_walk_flag(w, &t->floats);
+    MCR_WALK(w, t->off);
+    mcr_walk_bytes(w, t->held, sizeof *t->held * (size_t)t->at.count);
+    if (w->status)
+        return w->status;
+    if (t->near.count > t->at.count || t->near.guards < 0 ||
+        t->near.guards > t->at.count - (t->near.count > 0 ? t->near.count : 0))
         return mcr_walk_refuse(w);
     if (t->near.count > 0)
         mcr_walk_bytes(w, t->close, sizeof *t->close * (size_t)t->near.count);
+    mcr_walk_bytes(w, t->guard, sizeof *t->guard * (size_t)t->near.guards);
     for (int64_t k = 0; k < t->near.count && w->reads && !w->status; k++)
         if (t->close[k] <= (k ? t->close[k - 1] : -1) || t->close[k] >= t->at.count)
+            return mcr_walk_refuse(w);
+    for (int64_t k = 0; k < t->near.guards && w->reads && !w->status; k++)
+        if (t->guard[k] < 0 || t->guard[k] >= t->at.count)
             return mcr_walk_refuse(w);
     return w->status ? w->status : mcr_sampled_walk(&t->sampled, w);
 }
 
 /* Steps until the width is `last` and what there is to gain is small against the error that the
  * width stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
-static mcr_status descend(state *t, double last, bool end, bool *over)
+static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
 {
     enum { MOST = 300, PATIENCE = 8 };
     double gain = 0, error = 0;
-    bool crossed = false;
     mcr_status s = MCR_OK;
     if (!t->goes_on)
         t->place.steps = t->place.idle = 0;
@@ -586,9 +388,15 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
             return MCR_OK;
         if ((s = mcr_resume_offer(t->ctx, t->part, walk, t)))
             break;
-        if (t->near.moved + 0.25 * t->h > 0.5 * t->near.border)
-            s = look_again(t, &crossed);
-        leave_out(t);
+        bool crossed = mcr_hinge_is_crossed(t);
+        if (crossed)
+            t->near.least = 2 * t->near.border;
+        if (crossed || t->off > MCR_HINGE_STALE * t->h)
+            s = mcr_hinge_start(t, !crossed);
+        if (crossed && !s)
+            mcr_hinge_hold(t, &crossed);
+        mcr_hinge_leave_out(t);
+        t->near.least *= 0.5;
         if (!s)
             s = advance(t, &gain, &error);
         mcr_log(
@@ -599,11 +407,8 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
         bool last_width = t->h <= last, small = !(gain > 0.1 * error);
         if (s || !small)
             continue;
-        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance)) {
-            s = look_again(t, &crossed);
-            if (s || !crossed)
-                break;
-        }
+        if (last_width && (!end || residual(t) <= 0.1 * t->p->tolerance))
+            break;
         t->place.idle += last_width && !(gain > 1e-9 * error);
         if (!last_width)
             s = narrow(t, fmax(SHRINK * t->h, last));
@@ -612,7 +417,7 @@ static mcr_status descend(state *t, double last, bool end, bool *over)
 }
 
 /* The longest row of some, twice. */
-static mcr_status measure(state *t)
+static mcr_status measure(mcr_hinge *t)
 {
     int64_t n = t->n, count = n < SAMPLE ? n : SAMPLE;
     for (int64_t i = 0; i < count; i++)
@@ -624,7 +429,7 @@ static mcr_status measure(state *t)
 }
 
 /* From small samples to large ones, each from the solution of the one before. */
-static mcr_status solve_samples(state *t, bool *over)
+static mcr_status solve_samples(mcr_hinge *t, bool *over)
 {
     int64_t size = PER_FEATURE * t->wide;
     mcr_status s = MCR_OK;
@@ -643,7 +448,7 @@ static mcr_status solve_samples(state *t, bool *over)
     return s;
 }
 
-static mcr_status solve(state *t, double *b, double *g, double *w)
+static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
 {
     bool over = false;
     mcr_status s = measure(t);
@@ -668,7 +473,14 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
             s = evaluate(t, b, g, w);
         if (s || over || t->result->violation <= t->p->tolerance)
             break;
-        t->place.last *= 0.5;
+        bool came = false; /* objects that were left out */
+        if (t->near.count >= 0)
+            s = mcr_hinge_start(t, true);
+        if (!s && mcr_gram_is_restricted(t->d))
+            mcr_hinge_hold(t, &came);
+        t->place.last *= came ? 1 : 0.5;
+        t->floats = false;
+        t->near.least = t->place.tries > TRIES / 2 ? INFINITY : t->near.least;
     }
     if (!s && t->result->violation <= t->p->tolerance)
         t->result->stop = MCR_STOP_OPTIMAL;
@@ -680,7 +492,7 @@ static mcr_status solve(state *t, double *b, double *g, double *w)
 mcr_status mcr_linear_smooth(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                              mcr_qp_result *result)
 {
-    state t;
+    mcr_hinge t;
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL, .violation = INFINITY};
     mcr_status s = open_state(&t, d, p, result);
     for (int64_t i = 0; i < p->n && !s; i++)

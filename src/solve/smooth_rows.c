@@ -1,0 +1,244 @@
+/* smooth_rows.c: what Newton's method on a smoothed hinge does with the objects: products with D,
+ * and which objects take part in them.
+ *
+ * Most objects are far from the width, and their b at a bound. They are left out of the steps, as
+ * shrinking does in the dual; one in 40 of them is a guard, which is looked at in each step. When a
+ * guard has come near, all are looked at. Objects that came near while they were left out are held:
+ * a few far from all others go any distance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+#include "base/threads.h"
+#include "gram/round.h"
+#include "solve/smooth_impl.h"
+
+#define FLOAT_WIDTHS 8    /* of the last width: in smaller ones slopes must be exact */
+#define FLOAT_SHARE  2e-3 /* of h: what floats may change in s */
+#define GUARDED      0.3  /* of the border: how near a guard may come */
+
+/* ---- passes over the objects ------------------------------------------------------------------*/
+
+typedef struct chunk_job {
+    mcr_hinge *t;
+    void (*work)(mcr_hinge *t, int64_t first, int64_t end, double *found);
+} chunk_job;
+
+static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
+{
+    const chunk_job *j = arg;
+    double *found = j->t->found + first / MCR_HINGE_CHUNK * MCR_HINGE_FOUND;
+    for (int k = 0; k < MCR_HINGE_FOUND; k++)
+        found[k] = 0;
+    j->work(j->t, first, end, found);
+    return MCR_OK;
+}
+
+void mcr_hinge_over(mcr_hinge *t, int64_t objects,
+                    void (*work)(mcr_hinge *, int64_t, int64_t, double *),
+                    double sum[MCR_HINGE_FOUND])
+{
+    int64_t count = (objects + MCR_HINGE_CHUNK - 1) / MCR_HINGE_CHUNK;
+    chunk_job j = {t, work};
+    (void)mcr_parallel_chunks(t->ctx, objects, MCR_HINGE_CHUNK, run_chunk, &j); /* no part fails */
+    for (int k = 0; k < MCR_HINGE_FOUND; k++)
+        sum[k] = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int k = 0; k < MCR_HINGE_FOUND; k++)
+            sum[k] += t->found[i * MCR_HINGE_FOUND + k];
+}
+
+void mcr_hinge_over_members(mcr_hinge *t, void (*work)(mcr_hinge *, int64_t, int64_t, double *),
+                            double sum[MCR_HINGE_FOUND])
+{
+    mcr_hinge_over(t, mcr_hinge_members(t), work, sum);
+}
+
+static void set_best(mcr_hinge *t, int64_t first, int64_t end, double *found)
+{
+    (void)found;
+    for (int64_t k = first; k < end; k++) {
+        int64_t i = mcr_hinge_member(t, k);
+        double now = mcr_hinge_best(t, i, t->s[i]);
+        t->change[i] = now - t->b[i];
+        t->b[i] = now;
+    }
+}
+
+mcr_rows mcr_hinge_listed(mcr_hinge *t)
+{
+    for (int64_t k = 0; k < t->count; k++)
+        t->list_source[k] = mcr_rows_at(t->at, t->list[k]);
+    return (mcr_rows){t->list_source, 0, t->count};
+}
+
+mcr_status mcr_hinge_add_changes(mcr_hinge *t)
+{
+    mcr_status s = t->count ? mcr_gram_project(t->d, mcr_hinge_listed(t), t->weight, 1, t->u)
+                            : MCR_OK;
+    for (int64_t k = 0; k < t->wide && t->count && !s; k++)
+        t->sum[k] += t->u[k];
+    return s;
+}
+
+mcr_status mcr_hinge_renew(mcr_hinge *t)
+{
+    double sum[MCR_HINGE_FOUND];
+    mcr_hinge_over_members(t, set_best, sum);
+    t->count = 0;
+    for (int64_t k = 0; k < mcr_hinge_members(t); k++) {
+        int64_t i = mcr_hinge_member(t, k);
+        if (t->change[i] != 0) {
+            t->weight[t->count] = t->change[i];
+            t->list[t->count++] = i;
+        }
+    }
+    return mcr_hinge_add_changes(t);
+}
+
+/* ---- objects far from the width ---------------------------------------------------------------*/
+
+/* Where a border leaves out most objects, but not more than the next steps need; 0: nowhere. */
+static double find_border(const mcr_hinge *t)
+{
+    enum { PROBES = 1000, SHARE = 20, WIDTHS = 4, CALM = 2 };
+    double probe[PROBES];
+    int64_t n = mcr_hinge_members(t), least = PROBES * (t->at.count / SHARE) / n;
+    for (int64_t i = 0; i < PROBES; i++)
+        probe[i] = fabs(t->s[mcr_hinge_member(t, i * n / PROBES)]);
+    qsort(probe, PROBES, sizeof *probe, mcr_reals_rising);
+    double border = fmax(fmax(probe[least], WIDTHS * t->h), CALM * t->near.gap);
+    border = fmax(border, t->near.least);
+    return border < probe[PROBES / 2] ? border : 0;
+}
+
+void mcr_hinge_leave_out(mcr_hinge *t)
+{
+    enum { FEW = 20000, GUARDS = 40 };
+    int64_t n = mcr_hinge_members(t), count = 0;
+    if (t->at.count < FEW || n < t->at.count / 10 || !mcr_gram_is_restricted(t->d))
+        return;
+    double border = find_border(t);
+    if (!(border > 0) || (t->near.count >= 0 && !(border < GUARDED * t->near.border)))
+        return;
+    t->near.guards = t->near.count < 0 ? 0 : t->near.guards;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = mcr_hinge_member(t, k);
+        if (t->held[i] || fabs(t->s[i]) < border)
+            t->close[count++] = i;
+        else if (k % GUARDS == 0)
+            t->guard[t->near.guards++] = i;
+    }
+    t->near.count = count;
+    t->near.border = border;
+}
+
+bool mcr_hinge_is_crossed(const mcr_hinge *t)
+{
+    bool yes = false;
+    for (int64_t k = 0; k < t->near.guards && t->near.count >= 0; k++)
+        yes |= fabs(t->s[t->guard[k]]) < GUARDED * t->near.border;
+    return yes;
+}
+
+/* D v of these objects: by floats, where what these leave is small against the width. */
+static mcr_status expand(mcr_hinge *t, mcr_rows rows, const double *v, double *y)
+{
+    double slope, value = INFINITY;
+    mcr_status s = t->floats ? mcr_gram_float_error(t->d, v, 1, &slope, &value) : MCR_OK;
+    if (s)
+        return s;
+    if (t->h < FLOAT_WIDTHS * t->place.last || !(value <= FLOAT_SHARE * t->h))
+        return mcr_gram_expand(t->d, rows, v, 1, y);
+    t->off += value;
+    return mcr_gram_factor_round(t->d, &(mcr_round){.x = rows, .outputs = 1, .c = v, .y = y});
+}
+
+mcr_status mcr_hinge_expand_members(mcr_hinge *t)
+{
+    if (t->near.count < 0) {
+        mcr_status s = expand(t, t->at, t->u, t->ds);
+        for (int64_t i = 0; i < t->at.count && !s; i++)
+            t->ds[i] += t->dbias;
+        return s;
+    }
+    int64_t near = t->near.count, all = near + t->near.guards;
+    for (int64_t k = 0; k < all; k++)
+        t->list_source[k] = mcr_rows_at(t->at, k < near ? t->close[k] : t->guard[k - near]);
+    mcr_status s = all ? expand(t, (mcr_rows){t->list_source, 0, all}, t->u, t->change) : MCR_OK;
+    for (int64_t k = 0; k < all && !s; k++)
+        t->ds[k < near ? t->close[k] : t->guard[k - near]] = t->change[k] + t->dbias;
+    return s;
+}
+
+double mcr_hinge_slope_of_others(const mcr_hinge *t)
+{
+    double all = 0, b = 0;
+    if (t->near.count < 0)
+        return 0;
+    for (int64_t k = 0; k < t->wide; k++)
+        all += t->sum[k] * t->u[k];
+    for (int64_t i = 0; i < t->at.count; i++)
+        b += t->b[i];
+    all += t->dbias * b;
+    for (int64_t k = 0; k < t->near.count; k++)
+        all -= t->b[t->close[k]] * t->ds[t->close[k]];
+    return -all;
+}
+
+void mcr_hinge_watch(mcr_hinge *t)
+{
+    int64_t guards = t->near.count < 0 ? 0 : t->near.guards, count = mcr_hinge_members(t) + guards;
+    double square = 0;
+    for (int64_t k = 0; k < mcr_hinge_members(t); k++)
+        square += t->ds[mcr_hinge_member(t, k)] * t->ds[mcr_hinge_member(t, k)];
+    for (int64_t k = 0; k < guards; k++) {
+        double ds = t->ds[t->guard[k]];
+        t->s[t->guard[k]] += t->step * ds;
+        square += ds * ds;
+    }
+    t->near.gap = 3 * fabs(t->step) * sqrt(square / fmax((double)count, 1));
+}
+
+/* b of objects whose D w is known. */
+static double slopes(const void *self, int64_t first, int64_t count, const double *y, double *a)
+{
+    const mcr_hinge *t = self;
+    for (int64_t i = 0; i < count; i++)
+        a[i] = mcr_hinge_best(t, first + i, y[i] + t->bias - t->z[first + i]);
+    return 0;
+}
+
+void mcr_hinge_hold(mcr_hinge *t, bool *some)
+{
+    for (int64_t i = 0; i < t->at.count; i++)
+        if (fabs(t->change[i]) > 0.5 * (t->hi[i] - t->lo[i]))
+            t->held[i] = *some = true;
+}
+
+mcr_status mcr_hinge_start(mcr_hinge *t, bool precise)
+{
+    double slope = 0, value = INFINITY, square = 0, none[MCR_HINGE_FOUND];
+    mcr_round pass = {.x = t->at, .outputs = 1, .c = t->w, .y = t->s, .u = t->sum};
+    pass.work = slopes;
+    pass.self = t;
+    mcr_status s = t->floats ? mcr_gram_float_error(t->d, t->w, 1, &slope, &value) : MCR_OK;
+    for (int64_t i = 0; i < t->at.count; i++)
+        square += fmax(t->hi[i] * t->hi[i], t->lo[i] * t->lo[i]);
+    double off = value + t->reach * slope * sqrt(0.5 * square);
+    pass.precise = precise || !(off <= 0.5 * MCR_HINGE_STALE * t->h);
+    if (!s)
+        s = mcr_gram_factor_round(t->d, &pass);
+    if (s)
+        return s;
+    t->near.count = -1;
+    for (int64_t i = 0; i < t->at.count; i++)
+        t->s[i] += t->bias - t->z[i];
+    mcr_hinge_over_members(t, set_best, none);
+    t->off = pass.precise ? 0 : off;
+    return MCR_OK;
+}
