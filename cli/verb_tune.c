@@ -190,11 +190,11 @@ static int worse_first(const void *a, const void *b)
 
 static void print_point(const mcr_tune_report *r, const mcr_point *p)
 {
-    char deviation[32] = "";
+    char std[32] = "";
     if (isfinite(p->std))
-        snprintf(deviation, sizeof deviation, " +- %.2g", p->std);
-    printf("%c %.6g%s   %s   %s\n", p == r->point[r->best] ? '*' : ' ', p->score, deviation,
-           p->kernel, p->options);
+        snprintf(std, sizeof std, " +- %.2g", p->std);
+    printf("%c %.6g%s   %s   %s\n", p == r->point[r->best] ? '*' : ' ', p->score, std, p->kernel,
+           p->options);
 }
 
 /* The best points, one per line; first the one that was chosen, as others may be better by
