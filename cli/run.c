@@ -105,6 +105,19 @@ void cli_restart_for_blas(char **argv)
     execv("/proc/self/exe", argv); /* returns only on failure: then go on, slower */
 }
 
+/* For calls that may factorise matrices on the way, as hard problems of svm do: to ask OpenBLAS
+ * which code it would run it must be loaded, for milliseconds. But no code of it is better than this
+ * one where the processor has all that it needs, so it is named before anything loads it. */
+static void name_blas_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+#endif
+}
+
 /* Whether the call factorises matrices. */
 static int needs_blas(const cli *c, int argc, char **argv)
 {
@@ -144,6 +157,8 @@ static int run(cli *c, int argc, char **argv, char **all)
     if (!bad) {
         if (!c->team && needs_blas(c, argc, argv))
             cli_restart_for_blas(all);
+        else if (!c->team)
+            name_blas_core();
         cli_signals_install(c);
         if (!(c->verb->traits & CLI_NO_CONTEXT))
             bad = open_library(c);

@@ -129,11 +129,33 @@ typedef struct extended_job {
     long double *a; /* n x outputs: the sums of the coefficients, at first places */
     int64_t count, rows;
     int64_t terms, wanted; /* places with coefficients; objects that are wanted */
+    bool apart;            /* each place is an object: rows are too far apart for a table of them */
 } extended_job;
 
 static int64_t object_at(const extended_job *job, int64_t i)
 {
     return job->to->object ? job->to->object[i] : i;
+}
+
+/* The stored row of the object at a place: objects of a view that is made of rows several times are
+ * the same if these are. */
+static int64_t key_at(const extended_job *job, int64_t i)
+{
+    const int64_t *rows = job->root->data[0]->rows;
+    return job->apart ? i : rows ? rows[object_at(job, i)] : object_at(job, i);
+}
+
+/* From the least key on, so many numbers reach to the largest one. */
+static int64_t span_of(const extended_job *job, int64_t *least)
+{
+    int64_t most = 0;
+    *least = job->to->n > 0 ? key_at(job, 0) : 0;
+    for (int64_t i = 0; i < job->to->n; i++) {
+        int64_t key = key_at(job, i);
+        *least = key < *least ? key : *least;
+        most = key > most ? key : most;
+    }
+    return most - *least + 1;
 }
 
 /* The sums of an object to all its places that want them. */
@@ -184,15 +206,15 @@ static mcr_status sum_row(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Fills next, first, used and a; last: one number for each object of the binding. */
-static void list_objects(extended_job *job, int64_t *last, int64_t objects)
+/* Fills next, first, used and a; last: one number for each key from the least on. */
+static void list_objects(extended_job *job, int64_t *last, int64_t least, int64_t span)
 {
     const mcr_extended *to = job->to;
     int64_t k = to->outputs;
-    for (int64_t i = 0; i < objects; i++)
+    for (int64_t i = 0; i < span; i++)
         last[i] = -1;
     for (int64_t i = to->n - 1; i >= 0; i--) { /* so that chains begin at the first place */
-        int64_t *before = &last[object_at(job, i)];
+        int64_t *before = &last[key_at(job, i) - least];
         job->next[i] = *before;
         for (int64_t o = 0; o < k; o++)
             job->a[i * k + o] = (long double)to->a[i * k + o] +
@@ -206,7 +228,7 @@ static void list_objects(extended_job *job, int64_t *last, int64_t objects)
             own |= to->a[i * k + o] != 0;
         }
         job->terms += own;
-        if (last[object_at(job, i)] != i)
+        if (last[key_at(job, i) - least] != i)
             continue;
         job->first[job->rows++] = i;
         job->wanted += is_wanted(job, i);
@@ -218,21 +240,24 @@ static void list_objects(extended_job *job, int64_t *last, int64_t objects)
 mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
 {
     const mcr_bound *root = binding->root;
-    int64_t objects = mcr_data_count(root->data[0]);
+    enum { FAR = 64 };
     size_t n = (size_t)to->n;
     double work = 0;
     to->share = INFINITY;
     if (LDBL_MANT_DIG < 64 || !root->same || !suits(root, &work))
         return MCR_OK;
     extended_job job = {.root = root, .to = to};
-    job.next = mcr_alloc(binding->ctx, 3 * n + (size_t)objects, sizeof *job.next);
+    int64_t least, span = span_of(&job, &least);
+    job.apart = span > FAR * (to->n + 1);
+    span = job.apart ? span_of(&job, &least) : span;
+    job.next = mcr_alloc(binding->ctx, 3 * n + (size_t)span, sizeof *job.next);
     job.a = mcr_alloc(binding->ctx, n, (size_t)to->outputs * sizeof *job.a);
     mcr_status s = job.next && job.a ? MCR_OK : MCR_NO_MEMORY;
     mcr_error r = {INFINITY, INFINITY};
     if (!s) {
         job.used = job.next + n;
         job.first = job.used + n;
-        list_objects(&job, job.first + n, objects);
+        list_objects(&job, job.first + n, least, span);
     }
     if (!s && work * (double)job.count * (double)job.wanted <= MOST_WORK)
         s = mcr_binding_extended_error(binding, &r);
