@@ -333,26 +333,39 @@ static mcr_status find_gap(restricted *t, const mcr_exact_sum *losses, mcr_sure 
 
 /* ---- other points of the dual problem ---------------------------------------------------------*/
 
-/* A curvature of the loss that is not too small, of output o. */
-static double curvature(const restricted *t, int64_t o, int64_t i)
+/* Steps solve for all outputs at once up to so many numbers, as those of several classes hang
+ * together; beyond for one after the other, with curvatures that are not too small. */
+enum { JOINT = 1500 };
+
+static bool is_joint(const restricted *t)
 {
-    double w = t->v->weight[i], slope = t->slope[o * t->n + i];
-    if (!t->classes || w == 0)
-        return 2 * w;
-    double p = slope / w + (t->v->class_of[i] == (t->k == 1 ? 1 : o) ? 1 : 0);
-    return w * (t->k == 1 ? p * (1 - p) : p);
+    return t->classes && t->k > 1 && t->m * t->k <= JOINT;
 }
 
-/* The Hessian of an output in an orthonormal basis of the span, L^-1 K_mn H K_nm L^-T + mu. */
-static mcr_status factor_hessian(restricted *t, int64_t o, mcr_system *to)
+/* The derivative of the slope of output o by output q, of object i. */
+static double curvature(const restricted *t, int64_t o, int64_t q, int64_t i)
+{
+    double w = t->v->weight[i];
+    if (!t->classes || w == 0)
+        return 2 * w;
+    double p = t->slope[o * t->n + i] / w + (t->v->class_of[i] == (t->k == 1 ? 1 : o) ? 1 : 0);
+    double other = t->slope[q * t->n + i] / w + (t->v->class_of[i] == q ? 1 : 0);
+    if (t->k == 1)
+        return w * p * (1 - p);
+    return w * ((o == q ? p : 0) - (is_joint(t) ? p * other : 0));
+}
+
+/* The Hessian of outputs first .. end - 1 in an orthonormal basis of the span, L^-1 K_mn H K_nm
+ * L^-T + mu. */
+static mcr_status factor_hessian(restricted *t, int64_t first, int64_t end, mcr_system *to)
 {
     mcr_verify *v = t->v;
     mcr *ctx = v->ctx;
     int64_t m = t->m;
     double *k = mcr_alloc(ctx, (size_t)m, 2 * COLS * sizeof *k);
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < m && !s; i++)
-        memset(to->a + i * to->ld, 0, sizeof *to->a * (size_t)m);
+    for (int64_t i = 0; i < to->n && !s; i++)
+        memset(to->a + i * to->ld, 0, sizeof *to->a * (size_t)to->n);
     for (int64_t at = 0; at < t->n && !s; at += COLS) {
         int64_t cols = t->n - at < COLS ? t->n - at : COLS;
         double *bent = k + m * cols;
@@ -360,11 +373,14 @@ static mcr_status factor_hessian(restricted *t, int64_t o, mcr_system *to)
                            cols);
         if (!s)
             s = mcr_system_solve_lower(&t->kmm, cols, k, cols);
-        for (int64_t e = 0; e < m * cols && !s; e++)
-            bent[e] = k[e] * curvature(t, o, at + e % cols);
-        if (!s)
-            s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, m, m, cols, 1, bent, cols, k, cols,
-                                1, to->a, to->ld);
+        for (int64_t o = first; o < end; o++)
+            for (int64_t q = first; q <= o && !s; q++) {
+                for (int64_t e = 0; e < m * cols; e++)
+                    bent[e] = k[e] * curvature(t, o, q, at + e % cols);
+                double *block = to->a + (o - first) * m * to->ld + (q - first) * m;
+                s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_TRANSPOSED, m, m, cols, 1, bent, cols, k,
+                                    cols, 1, block, to->ld);
+            }
     }
     mcr_free(ctx, k);
     if (s)
@@ -373,29 +389,43 @@ static mcr_status factor_hessian(restricted *t, int64_t o, mcr_system *to)
     return mcr_system_factor(to, t->mu, NULL, NULL);
 }
 
-/* A step of Newton's method for one output. */
-static mcr_status step_output(restricted *t, int64_t o, mcr_system *hessian)
+/* u = L^-T u */
+static void turn_back(const restricted *t, double *u)
 {
-    for (int64_t i = 0; i < t->n; i++) {
-        int64_t at = o * t->n + i;
-        t->r[i] = t->slope[at] + t->mu * (t->c[at] - t->step[at]);
-    }
-    mcr_status s = project(t);
-    if (!s && (t->classes || o == 0))
-        s = factor_hessian(t, o, hessian);
-    if (!s)
-        s = mcr_system_solve_lower(&t->kmm, 1, t->u, 1);
-    if (!s)
-        s = mcr_system_solve(hessian, 1, t->u);
-    for (int64_t i = t->m - 1; i >= 0 && !s; i--) { /* L^-T */
-        const double *a = t->kmm.a;
-        double sum = t->u[i];
+    const double *a = t->kmm.a;
+    for (int64_t i = t->m - 1; i >= 0; i--) {
+        double sum = u[i];
         for (int64_t j = i + 1; j < t->m; j++)
-            sum -= a[j * t->kmm.ld + i] * t->u[j];
-        t->u[i] = sum / a[i * t->kmm.ld + i];
+            sum -= a[j * t->kmm.ld + i] * u[j];
+        u[i] = sum / a[i * t->kmm.ld + i];
     }
-    for (int64_t i = 0; i < t->m && !s; i++)
-        t->step[o * t->n + t->v->basis[i]] += t->u[i];
+}
+
+/* A step of Newton's method for outputs first .. end - 1; u: as many x m. */
+static mcr_status step_outputs(restricted *t, int64_t first, int64_t end, mcr_system *hessian,
+                               double *u)
+{
+    mcr_status s = MCR_OK;
+    for (int64_t o = first; o < end && !s; o++) {
+        for (int64_t i = 0; i < t->n; i++) {
+            int64_t at = o * t->n + i;
+            t->r[i] = t->slope[at] + t->mu * (t->c[at] - t->step[at]);
+        }
+        s = project(t);
+        if (!s)
+            s = mcr_system_solve_lower(&t->kmm, 1, t->u, 1);
+        memcpy(u + (o - first) * t->m, t->u, sizeof *u * (size_t)t->m);
+    }
+    if (!s && (t->classes || first == 0))
+        s = factor_hessian(t, first, end, hessian);
+    if (!s)
+        s = mcr_system_solve(hessian, 1, u);
+    for (int64_t o = first; o < end && !s; o++) {
+        double *by = u + (o - first) * t->m;
+        turn_back(t, by);
+        for (int64_t i = 0; i < t->m; i++)
+            t->step[o * t->n + t->v->basis[i]] += by[i];
+    }
     return s;
 }
 
@@ -404,14 +434,15 @@ static mcr_status move(restricted *t, double most, mcr_sure *gap)
 {
     enum { STEPS = 12 };
     mcr_system hessian = {0};
-    double *product = mcr_alloc(t->v->ctx, 2 * (size_t)(t->n * t->k), sizeof *product);
-    mcr_status s = product ? mcr_system_open(&hessian, t->v->ctx, t->m, "verify: a Hessian")
+    int64_t some = is_joint(t) ? t->k : 1, all = t->n * t->k;
+    double *product = mcr_alloc(t->v->ctx, (size_t)(2 * all + some * t->m), sizeof *product);
+    mcr_status s = product ? mcr_system_open(&hessian, t->v->ctx, some * t->m, "verify: a Hessian")
                            : MCR_NO_MEMORY;
     for (int round = 0; round < STEPS && !s && gap->value > most; round++) {
         mcr_exact_sum losses = {0};
         mcr_sure next = {0, 0};
-        for (int64_t o = 0; o < t->k && !s; o++)
-            s = step_output(t, o, &hessian);
+        for (int64_t o = 0; o < t->k && !s; o += some)
+            s = step_outputs(t, o, o + some, &hessian, product + 2 * all);
         if (!s)
             s = mcr_verify_multiply(t->v, t->step, t->k, product, product + t->n * t->k);
         for (int64_t i = 0; i < t->n * t->k && !s; i++)

@@ -121,12 +121,13 @@ static mcr_status float_error(mcr_falkon *t, double *off)
 }
 
 /* By floats, where these are good enough for a gradient of about that norm; in the end always in
- * double. */
+ * double, at once where that is likely to be the end. */
 static mcr_status evaluate(mcr_falkon *t, double expected)
 {
     double off = 0;
     mcr_status s = t->plain ? float_error(t, &off) : MCR_OK;
-    bool blunt = t->plain && off <= 0.02 * expected;
+    bool ends = t->r->passes > 0 && expected <= target(t);
+    bool blunt = t->plain && off <= 0.02 * expected && !ends;
     if (!s)
         s = measure(t, !blunt);
     if (s || !blunt || !(is_optimal(t) || t->r->gradient < 5 * off))
