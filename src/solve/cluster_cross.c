@@ -3,8 +3,9 @@
  * Starts from seeds end in many local optima, and each has most of its centres where the best one
  * has them. A crossed start pairs the centres of the best two results, nearest first, takes one
  * centre of each pair by chance, and moves one of them to an object that is far from the others
- * (Gribel and Vidal, HG-means, 2019). It begins near an optimum, so its steps are fewer. Results
- * are kept with their sums in float: distances from them only say where the steps begin.
+ * (Gribel and Vidal, HG-means, 2019). It begins near an optimum, so its steps are fewer. Distances
+ * that differ by no more than rounding count as equal, so that kernel values and features choose
+ * alike.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,7 @@
 
 /* Starts from which on there are crossed ones, too. Objects of a worker's item. */
 enum { FEWEST_STARTS = 4, CHUNK = 1024 };
-#define MOST_SUMS 16777216.0 /* of a result, objects times clusters: 64 MB */
+#define MOST_SUMS 16777216.0 /* of a result, objects times clusters: 128 MB */
 #define SAME      1e-9       /* of the objective: two results that differ by less are one */
 
 typedef mcr_cluster_state state;
@@ -27,7 +28,7 @@ typedef mcr_cluster_parent parent;
 mcr_status mcr_cluster_cross_open(state *t)
 {
     size_t n = (size_t)t->n, k = (size_t)t->k;
-    size_t bytes = 2 * n * (k * sizeof(float) + sizeof(int32_t));
+    size_t bytes = 2 * n * (k * sizeof(double) + sizeof(int32_t));
     t->parent[0].objective = t->parent[1].objective = INFINITY;
     if (t->p->starts < FEWEST_STARTS || k < 2 || (double)n * (double)k > MOST_SUMS ||
         bytes > mcr_budget_left(t->ctx) / 4)
@@ -79,8 +80,7 @@ void mcr_cluster_cross_keep(state *t, double objective)
     memcpy(to->of, t->of, sizeof *to->of * (size_t)t->n);
     memcpy(to->weight, t->weight, sizeof *to->weight * (size_t)t->k);
     memcpy(to->q, t->q, sizeof *to->q * (size_t)t->k);
-    for (int64_t e = 0; e < t->n * t->k; e++)
-        to->s[e] = (float)t->s[e];
+    memcpy(to->s, t->s, sizeof *to->s * (size_t)(t->n * t->k));
     to->objective = objective;
 }
 
@@ -98,7 +98,7 @@ bool mcr_cluster_can_cross(const state *t)
 
 static double sum_at(const state *t, const parent *p, int64_t c, int64_t i)
 {
-    return (double)(t->wide ? p->s[i * t->k + c] : p->s[c * t->n + i]);
+    return t->wide ? p->s[i * t->k + c] : p->s[c * t->n + i];
 }
 
 static double distance(const state *t, const mcr_cluster_centre *c, int64_t i)
@@ -117,7 +117,7 @@ static void measure(const state *t, double *between)
     for (int64_t o = 0; o < outer; o++) /* in the order in which the sums are stored */
         for (int64_t e = 0; e < inner; e++) {
             int64_t i = t->wide ? o : e, b = t->wide ? e : o;
-            between[p[0].of[i] * k + b] += t->p->weight[i] * (double)p[1].s[o * inner + e];
+            between[p[0].of[i] * k + b] += t->p->weight[i] * p[1].s[o * inner + e];
         }
     for (int64_t a = 0; a < k; a++)
         for (int64_t b = 0; b < k; b++) {
@@ -127,11 +127,20 @@ static void measure(const state *t, double *between)
         }
 }
 
-static int64_t nearest(const double *row, int64_t k)
+/* What rounding could make of a distance of two centres. */
+static double rounding(const state *t)
+{
+    double weight = 0;
+    for (int64_t c = 0; c < t->k; c++)
+        weight += t->parent[0].weight[c];
+    return 1e-12 * t->total / weight;
+}
+
+static int64_t nearest(const double *row, int64_t k, double least)
 {
     int64_t best = 0;
     for (int64_t b = 1; b < k; b++)
-        best = row[b] < row[best] ? b : best;
+        best = row[b] < row[best] - least ? b : best;
     return best;
 }
 
@@ -139,13 +148,14 @@ static int64_t nearest(const double *row, int64_t k)
 static void choose(state *t, mcr_random *random, double *between, int64_t *partner)
 {
     int64_t k = t->k;
+    double least = rounding(t);
     for (int64_t a = 0; a < k; a++)
-        partner[a] = nearest(between + a * k, k);
+        partner[a] = nearest(between + a * k, k, least);
     for (int64_t c = 0; c < k; c++) {
         int64_t a = -1, b;
         for (int64_t e = 0; e < k; e++)
             if (partner[e] >= 0 &&
-                (a < 0 || between[e * k + partner[e]] < between[a * k + partner[a]]))
+                (a < 0 || between[e * k + partner[e]] < between[a * k + partner[a]] - least))
                 a = e;
         b = partner[a];
         partner[a] = -1;
@@ -154,7 +164,7 @@ static void choose(state *t, mcr_random *random, double *between, int64_t *partn
         for (int64_t e = 0; e < k; e++) {
             between[e * k + b] = INFINITY;
             if (partner[e] == b)
-                partner[e] = nearest(between + e * k, k);
+                partner[e] = nearest(between + e * k, k, least);
         }
     }
 }
@@ -177,7 +187,7 @@ static mcr_status assign_chunk(void *arg, int64_t item, int worker)
         t->next[i] = 0;
         for (int64_t c = 0; c < job->centres; c++) {
             double d = fmax(distance(t, &t->centre[c], i), 0);
-            if (d < near) {
+            if (d < near - mcr_cluster_rounding(t, i, d)) {
                 second = near;
                 near = d;
                 t->next[i] = (int32_t)c;
@@ -206,7 +216,7 @@ static void put_aside(const assign_job *job, double *loss)
     for (int64_t i = 0; i < t->n; i++)
         loss[t->next[i]] += t->p->weight[i] * (job->second[i] - t->near[i]);
     for (int64_t c = 1; c < t->k; c++)
-        least = loss[c] < loss[least] ? c : least;
+        least = loss[c] < loss[least] - 1e-12 * t->total ? c : least;
     t->centre[least] = t->centre[t->k - 1];
 }
 

@@ -18,7 +18,7 @@ enum { MCR_CLUSTER_SEEDS, MCR_CLUSTER_LLOYD, MCR_CLUSTER_HARTIGAN }; /* stages o
 /* A result that starts are crossed from. */
 typedef struct mcr_cluster_parent {
     int32_t *of;
-    float *s; /* laid out like that of the state */
+    double *s; /* laid out like that of the state */
     double *weight, *q;
     double objective; /* infinite: there is none */
 } mcr_cluster_parent;
