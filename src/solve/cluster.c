@@ -2,10 +2,10 @@
  *
  * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for
  * all i. A move of an object needs one row of K, so rows are computed only for objects that move.
- * (From features they are products with sums of features: cluster_features.c.) A start is seeded by
- * k-means++ (Arthur and Vassilvitskii, 2007; of a few candidates for a seed the best is taken),
- * goes on by Lloyd's steps, which move all objects to their nearest centre at once, and ends with
- * Hartigan's, which move single objects and count how the centres move along: these improve many
+ * (From features they are products with sums of features: cluster_features.c.) A start is seeded
+ * (cluster_seed.c) or crossed from earlier results (cluster_cross.c), goes on by Lloyd's steps,
+ * which move all objects to their nearest centre at once, and ends with Hartigan's, which move
+ * single objects and count how the centres move along: these improve many
  * results where Lloyd's steps rest.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/random.h"
 #include "base/threads.h"
 
 typedef mcr_cluster_state state;
@@ -56,8 +55,7 @@ static mcr_status open_values(state *t)
     return t->whole ? mcr_gram_matrix(t->gram, t->values, t->n) : MCR_OK;
 }
 
-/* Rows of some (at most ROWS; for seeds FEW_CANDIDATES) objects; valid until the next call. */
-static mcr_status fetch(state *t, const int64_t *object, int64_t count, const double **row)
+mcr_status mcr_cluster_fetch(state *t, const int64_t *object, int64_t count, const double **row)
 {
     if (t->wide)
         return mcr_cluster_features_rows(t, object, count, row);
@@ -98,8 +96,7 @@ static mcr_status move_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Whether to end, by time or the user. */
-static bool is_over(state *t, double at, double gain)
+bool mcr_cluster_is_over(state *t, double at, double gain)
 {
     mcr_progress now = {
         .size = sizeof now,
@@ -141,11 +138,11 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
         return count ? mcr_cluster_features_place(t) : MCR_OK;
     int64_t most = t->whole ? ROWS : t->rows;
     for (int64_t first = 0; first < count && !s; first += most) {
-        if (first > 0 && !t->uncut && is_over(t, NAN, NAN))
+        if (first > 0 && !t->uncut && mcr_cluster_is_over(t, NAN, NAN))
             break;
         int64_t rows = count - first < most ? count - first : most;
         move_job job = {t, object + first, row, rows};
-        s = fetch(t, object + first, rows, row);
+        s = mcr_cluster_fetch(t, object + first, rows, row);
         if (!s)
             s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, move_chunk, &job);
         for (int64_t m = first; m < first + rows && !s; m++)
@@ -215,16 +212,9 @@ static double gain_of(const state *t, int64_t i, int64_t c)
     return wa * w / (wa - w) * distance(t, i, a) - wc * w / (wc + w) * distance(t, i, c);
 }
 
-/* What rounding could make of a distance of object i. Less than that is no difference, so that
- * kernel values and features, which round differently, choose alike. */
-static double rounding(const state *t, int64_t i, double distance)
-{
-    return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
-}
-
 static double best_gain(const state *t, int64_t i, int64_t *to)
 {
-    double best = 0, least = t->p->weight[i] * rounding(t, i, 0);
+    double best = 0, least = t->p->weight[i] * mcr_cluster_rounding(t, i, 0);
     for (int64_t c = 0; c < t->k; c++) {
         double gain = c == t->of[i] || !(t->weight[c] > 0) ? 0 : gain_of(t, i, c);
         if (gain > best + (best > 0 ? least : 0)) {
@@ -241,89 +231,6 @@ static double scale(const state *t, double at)
     return fmax(at, 1e-9 * t->total);
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------*/
-
-/* The object at which the running sum of weight times distance passes a share of the whole. */
-static int64_t draw(const state *t, mcr_random *random, double sum)
-{
-    double rest = mcr_random_uniform(random) * sum;
-    int64_t last = -1;
-    for (int64_t i = 0; i < t->n; i++) {
-        double mass = t->p->weight[i] * t->near[i];
-        if (!(mass > 0))
-            continue;
-        last = i;
-        if ((rest -= mass) < 0)
-            break;
-    }
-    return last;
-}
-
-static double mass(const state *t, const double *row, int64_t seed)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        double d = t->diagonal[i] + t->diagonal[seed] - 2 * row[i];
-        sum += t->p->weight[i] * fmin(t->near[i], fmax(d, 0));
-    }
-    return sum;
-}
-
-/* Takes the candidate after which the least is left, and says what that is. */
-static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, int64_t candidates,
-                           double *left)
-{
-    const double *row[FEW_CANDIDATES];
-    int64_t best = 0;
-    mcr_status s = fetch(t, candidate, candidates, row);
-    for (int64_t c = 0; c < candidates && !s; c++) {
-        double sum = mass(t, row[c], candidate[c]);
-        if (c == 0 || sum < *left - 1e-13 * t->total) {
-            *left = sum;
-            best = c;
-        }
-    }
-    for (int64_t i = 0; i < t->n && !s; i++) {
-        double d = t->diagonal[i] + t->diagonal[candidate[best]] - 2 * row[best][i];
-        d = i == candidate[best] ? 0 : fmax(d, 0);
-        if (number == 0 || d < t->near[i] - rounding(t, i, t->near[i])) {
-            t->near[i] = d;
-            t->next[i] = (int32_t)number;
-        }
-    }
-    return s;
-}
-
-static mcr_status seed(state *t, int64_t start)
-{
-    mcr_random random = mcr_random_stream(mcr_seed(t->ctx), "clusters", (uint64_t)start);
-    int64_t tries = 2 + (int64_t)log((double)t->k), candidate[FEW_CANDIDATES];
-    double left = 0;
-    mcr_status s = MCR_OK;
-    tries = tries < FEW_CANDIDATES ? tries : FEW_CANDIDATES;
-    for (int64_t i = 0; i < t->n; i++) { /* the first seed: by weight alone */
-        t->near[i] = 1;
-        left += t->p->weight[i];
-    }
-    for (int64_t c = 0; c < t->k && !s; c++) {
-        if (c > 0 && !(left > 1e-13 * t->total))
-            return mcr_fail(
-                t->ctx, MCR_BAD_DATA,
-                "%s: %lld clusters, but only %lld object%s (by this kernel): take fewer clusters",
-                t->p->phase, (long long)t->k, (long long)c, c == 1 ? "" : "s that differ");
-        if (c > 0 && is_over(t, NAN, NAN))
-            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were there");
-        int64_t count = c > 0 ? tries : 1;
-        for (int64_t j = 0; j < count; j++)
-            candidate[j] = draw(t, &random, left);
-        if (c == 0)
-            for (int64_t i = 0; i < t->n; i++)
-                t->near[i] = INFINITY;
-        s = add_seed(t, c, candidate, count, &left);
-    }
-    return s;
-}
-
 /* ---- steps ------------------------------------------------------------------------------------*/
 
 static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
@@ -333,7 +240,7 @@ static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
     int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t i = first; i < end; i++) {
         double best = distance(t, i, t->of[i]);
-        double least = rounding(t, i, best);
+        double least = mcr_cluster_rounding(t, i, best);
         t->next[i] = t->of[i];
         for (int64_t c = 0; c < t->k; c++) {
             double d = t->weight[c] > 0 ? distance(t, i, c) : INFINITY;
@@ -405,7 +312,7 @@ static mcr_status lloyd(state *t)
         if (t->p->most_steps && t->steps - t->at.last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         double now = objective(t);
-        if (t->stop || is_over(t, now, NAN) ||
+        if (t->stop || mcr_cluster_is_over(t, now, NAN) ||
             !(t->at.before - now > 0.1 * t->p->tolerance * scale(t, now)))
             return s;
         t->at.before = now;
@@ -439,7 +346,7 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
             continue;
         s = move_one(t, i, to);
         *gains += gain;
-        if (++*moves % MOVES_A_LOOK == 0 && !s && is_over(t, NAN, NAN))
+        if (++*moves % MOVES_A_LOOK == 0 && !s && mcr_cluster_is_over(t, NAN, NAN))
             break;
     }
     return s || !t->wide || *moves == 0 ? s : mcr_cluster_features_place(t);
@@ -462,7 +369,7 @@ static mcr_status hartigan(state *t)
         if (t->p->most_steps && t->steps - t->at.last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         else if (moves > 0)
-            (void)is_over(t, at - gains, gains / scale(t, at));
+            (void)mcr_cluster_is_over(t, at - gains, gains / scale(t, at));
     }
     return s;
 }
@@ -487,6 +394,14 @@ static mcr_status evaluate(state *t, bool first, double *at, double *gain)
     return s;
 }
 
+/* Whether an earlier start was better, beyond what rounding makes of the sums; *at is the objective
+ * by them. */
+static bool is_beaten(const state *t, double *at)
+{
+    *at = objective(t);
+    return *at > t->best->objective + 1e-6 * scale(t, t->best->objective);
+}
+
 /* One start, from its seeds to a partition that no move improves. */
 static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
 {
@@ -496,7 +411,7 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
     if (!goes_on && start == 0 && t->p->begin)
         memcpy(t->next, t->p->begin, sizeof *t->next * (size_t)t->n);
     else if (!goes_on)
-        s = seed(t, start);
+        s = start >= t->p->starts ? mcr_cluster_cross(t, start) : mcr_cluster_seed(t, start);
     if (!s && !goes_on)
         s = place_all(t);
     if (!s && !(goes_on && t->at.stage == MCR_CLUSTER_HARTIGAN))
@@ -505,6 +420,8 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
         t->at.again = again;
         if (!t->stop)
             s = hartigan(t);
+        if (!s && !t->stop && start > 0 && is_beaten(t, at))
+            break;
         if (!s)
             s = evaluate(t, start == 0, at, gain);
         if (t->stop || *gain <= t->p->tolerance)
@@ -541,11 +458,14 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
     mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
     for (int64_t i = 0; i < t->n && !s; i++)
         t->total += p->weight[i] * fabs(t->diagonal[i]);
+    if (!s)
+        s = mcr_cluster_cross_open(t);
     return s ? s : t->wide ? mcr_cluster_features_open(t) : open_values(t);
 }
 
 static void close_state(state *t)
 {
+    mcr_cluster_cross_close(t);
     mcr_free(t->ctx, t->diagonal);
     mcr_free(t->ctx, t->of);
     mcr_free(t->ctx, t->next);
@@ -593,16 +513,22 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
     t.best = out;
     if (!s)
         s = mcr_cluster_go_on(&t);
-    for (int64_t start = t.at.start; start < p->starts && !s; start++) {
+    int64_t most = p->starts + mcr_cluster_crossed(&t);
+    for (int64_t start = t.at.start; start < most && !s; start++) {
         double at = NAN, gain = NAN;
         t.at.start = start;
+        if (start >= p->starts && !mcr_cluster_can_cross(&t))
+            break;
         mcr_stop before = t.stop;
         s = run_start(&t, start, &at, &gain);
         if (s == MCR_STOPPED && start > 0) { /* the best of the starts before is kept */
             at = INFINITY;
             s = MCR_OK;
         }
-        out->starts += !s && t.stop != MCR_STOP_TIME && t.stop != MCR_STOP_INTERRUPTED;
+        if (!s && !t.stop)
+            mcr_cluster_cross_keep(&t, at);
+        out->starts += !s && start < p->starts && t.stop != MCR_STOP_TIME &&
+                       t.stop != MCR_STOP_INTERRUPTED;
         if (!s && (start == 0 || at < out->objective * (1 - 1e-11))) {
             keep(out, &t, at, gain);
             out->stop = t.stop;

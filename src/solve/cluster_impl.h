@@ -5,12 +5,28 @@
 #ifndef MCR_SOLVE_CLUSTER_IMPL_H
 #define MCR_SOLVE_CLUSTER_IMPL_H
 
+#include <math.h>
+
+#include "base/random.h"
 #include "base/resume.h"
 #include "gram/factor.h"
 #include "solve/cluster.h"
 
 enum { FEW_CANDIDATES = 8, MCR_CLUSTER_BLOCK = 1024 };
 enum { MCR_CLUSTER_SEEDS, MCR_CLUSTER_LLOYD, MCR_CLUSTER_HARTIGAN }; /* stages of a start */
+
+/* A result that starts are crossed from. */
+typedef struct mcr_cluster_parent {
+    int32_t *of;
+    double *s; /* laid out like that of the state */
+    double *weight, *q;
+    double objective; /* infinite: there is none */
+} mcr_cluster_parent;
+
+typedef struct mcr_cluster_centre {
+    int parent;
+    int64_t cluster;
+} mcr_cluster_centre;
 
 typedef struct mcr_cluster_state {
     mcr *ctx;
@@ -46,6 +62,10 @@ typedef struct mcr_cluster_state {
     } at;
     mcr_clusters *best; /* of the starts before */
     char part[MCR_PART_NAME];
+    /* Crossed starts. */
+    size_t crosses;               /* bytes for them, of the budget; 0: there are none */
+    mcr_cluster_parent parent[2]; /* the best two results that differ, the better one first */
+    mcr_cluster_centre *centre;   /* k: where such a start begins */
     /* From features. */
     const mcr_factor *sparse; /* NULL: dense */
     double *sum;              /* features x k: sums of w_j phi(x_j) */
@@ -53,12 +73,46 @@ typedef struct mcr_cluster_state {
     int64_t held; /* the first object of the block that phi holds; -1: none */
 } mcr_cluster_state;
 
+/* ---- steps (cluster.c) ------------------------------------------------------------------------*/
+
+/* Rows of K of some objects (at most 256; for seeds FEW_CANDIDATES); valid until the next call. */
+mcr_status mcr_cluster_fetch(mcr_cluster_state *t, const int64_t *object, int64_t count,
+                             const double **row);
+/* Whether to end, by time or the user. */
+bool mcr_cluster_is_over(mcr_cluster_state *t, double at, double gain);
+/* What rounding could make of a distance of object i. Less than that is no difference, so that
+ * kernel values and features, which round differently, choose alike. */
+static inline double mcr_cluster_rounding(const mcr_cluster_state *t, int64_t i, double distance)
+{
+    return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
+}
+
+/* ---- where a start begins (cluster_seed.c) ----------------------------------------------------*/
+
+/* Fills next by seeds. */
+mcr_status mcr_cluster_seed(mcr_cluster_state *t, int64_t start);
+/* Fills next by centres of earlier results; where one of them is left out, a seed takes its
+ * place. */
+mcr_status mcr_cluster_cross(mcr_cluster_state *t, int64_t start);
+
 /* ---- checkpoints (cluster_resume.c) -----------------------------------------------------------*/
 
 /* Between two steps of a start. */
 mcr_status mcr_cluster_offer(mcr_cluster_state *t);
 /* Takes up the state that an earlier run has left, if there is one. */
 mcr_status mcr_cluster_go_on(mcr_cluster_state *t);
+
+/* ---- crossed starts (cluster_cross.c) ---------------------------------------------------------*/
+
+mcr_status mcr_cluster_cross_open(mcr_cluster_state *t);
+void mcr_cluster_cross_close(mcr_cluster_state *t);
+/* The current result, with all its sums. */
+void mcr_cluster_cross_keep(mcr_cluster_state *t, double objective);
+/* How many starts are crossed after the others, as long as two results differ. */
+int64_t mcr_cluster_crossed(const mcr_cluster_state *t);
+bool mcr_cluster_can_cross(const mcr_cluster_state *t);
+/* Fills next by k centres, or by k - 1 of them (one_less), and near with the distances. */
+mcr_status mcr_cluster_mix(mcr_cluster_state *t, mcr_random *random, bool one_less);
 
 /* ---- from features (cluster_features.c) -------------------------------------------------------*/
 

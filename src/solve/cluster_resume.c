@@ -22,12 +22,33 @@ static void walk_best(mcr_cluster_state *t, mcr_walk *w)
     MCR_WALK(w, b->stop);
 }
 
+static void walk_parents(mcr_cluster_state *t, mcr_walk *w)
+{
+    size_t n = (size_t)t->n, k = (size_t)t->k;
+    mcr_walk_same(w, (int64_t)t->crosses);
+    for (int i = 0; i < 2 && t->crosses; i++) {
+        mcr_cluster_parent *p = &t->parent[i];
+        mcr_walk_bytes(w, p->of, sizeof *p->of * n);
+        mcr_walk_bytes(w, p->s, sizeof *p->s * n * k);
+        mcr_walk_bytes(w, p->weight, sizeof *p->weight * k);
+        mcr_walk_bytes(w, p->q, sizeof *p->q * k);
+        MCR_WALK(w, p->objective);
+    }
+}
+
+static bool is_cluster(const mcr_cluster_state *t, int32_t c)
+{
+    return c >= 0 && c < t->k;
+}
+
 /* Whether all objects are in clusters. */
 static bool is_sound(const mcr_cluster_state *t)
 {
-    bool sound = t->at.start >= 0 && t->at.start < t->p->starts;
+    bool sound = t->at.start >= 0 && t->at.start < t->p->starts + mcr_cluster_crossed(t);
     for (int64_t i = 0; i < t->n && sound; i++)
-        sound = t->of[i] >= 0 && t->of[i] < t->k && t->best->of[i] >= 0 && t->best->of[i] < t->k;
+        sound = is_cluster(t, t->of[i]) && is_cluster(t, t->best->of[i]) &&
+                (!t->crosses ||
+                 (is_cluster(t, t->parent[0].of[i]) && is_cluster(t, t->parent[1].of[i])));
     return sound;
 }
 
@@ -51,6 +72,7 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->count, sizeof *t->count * k);
     mcr_walk_bytes(w, t->sum, sizeof *t->sum * (size_t)t->wide * k);
     walk_best(t, w);
+    walk_parents(t, w);
     return w->status || is_sound(t) ? w->status : mcr_walk_refuse(w);
 }
 
