@@ -106,8 +106,8 @@ void cli_restart_for_blas(char **argv)
 }
 
 /* For calls that may factorise matrices on the way, as hard problems of svm do: to ask OpenBLAS
- * which code it would run it must be loaded, for milliseconds. But no code of it is better than this
- * one where the processor has all that it needs, so it is named before anything loads it. */
+ * which code it would run it must be loaded, for milliseconds. But no code of it is better than
+ * this one where the processor has all that it needs, so it is named before anything loads it. */
 static void name_blas_core(void)
 {
 #if defined(__x86_64__)

@@ -143,7 +143,8 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
 {
     half *h = (half *)gram;
     return mcr_half_multiply(
-        gram->ctx, &(mcr_half_product){gram->rows, h->lanes, h->x, h->y, tile_of, h, h->tile}, v, cols, kv);
+        gram->ctx, &(mcr_half_product){gram->rows, h->lanes, h->x, h->y, tile_of, h, h->tile}, v,
+        cols, kv);
 }
 
 /* ---- centring ---------------------------------------------------------------------------------*/

@@ -102,8 +102,8 @@ static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int
         return MCR_NO_MEMORY;
     double *y = x + n * MCR_THIN;
     half_job job = {(mcr_gram_bound *)g, y + n * lanes * MCR_THIN};
-    mcr_status s = mcr_half_multiply(g->ctx, &(mcr_half_product){n, lanes, x, y, make_tile, &job, NULL},
-                                     v, cols, kv);
+    mcr_status s = mcr_half_multiply(
+        g->ctx, &(mcr_half_product){n, lanes, x, y, make_tile, &job, NULL}, v, cols, kv);
     mcr_free(g->ctx, x);
     return s;
 }

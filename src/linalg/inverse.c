@@ -2,11 +2,11 @@
  * products of blocks.
  *
  * With W = L^-T, an upper triangle, the inverse is W W^T. W is made above the diagonal column by
- * column of blocks, W_ij = -sum_{i <= k < j} W_ik L_jk^T W_jj, and the inverse takes its place column
- * by column, from the first: sum_{k >= j} W_ik W_jk^T needs nothing that is left of column j. The
- * squares of W on the diagonal are kept aside, because those of L stay where they are. That is n^3/3
- * multiplications, as in LAPACK's dpotri, and nearly all of it in products of matrices, which are
- * twice as fast as the solution of triangular systems for some columns at a time.
+ * column of blocks, W_ij = -sum_{i <= k < j} W_ik L_jk^T W_jj, and the inverse takes its place
+ * column by column, from the first: sum_{k >= j} W_ik W_jk^T needs nothing that is left of column
+ * j. The squares of W on the diagonal are kept aside, because those of L stay where they are. That
+ * is n^3/3 multiplications, as in LAPACK's dpotri, and nearly all of it in products of matrices,
+ * which are twice as fast as the solution of triangular systems for some columns at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
 
-/* Rows and columns of a block; of what is left of a square on the diagonal where it is cut in two. */
+/* Rows and columns of a block, and of the halves of a square on the diagonal. */
 enum { BLOCK = 256, HALF = BLOCK / 2 };
 
 typedef struct inverse {

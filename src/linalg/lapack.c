@@ -1,5 +1,5 @@
-/* lapack.c: tiled Cholesky factorisation and solution (right-looking; for tiles see Buttari, Langou,
- * Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices: blas.c.
+/* lapack.c: tiled Cholesky factorisation and solution (right-looking; for tiles see Buttari,
+ * Langou, Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices: blas.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -30,7 +30,7 @@ mcr_status mcr_lapack_cholesky_float(mcr *ctx, int64_t n, float *a, int64_t lda,
                                      int64_t *minor);
 mcr_status mcr_lapack_solve_float(mcr *ctx, int64_t n, int64_t count, const float *l, int64_t ldl,
                                   float *b, int64_t ldb);
-/* Solves X L^T = B in place for `rows` rows of B, which has as many columns as L, and lie ldb apart.
+/* Solves X L^T = B in place for `rows` rows of B, which lie ldb apart; B has as many columns as L.
  * On the threads that BLAS has. */
 struct mcr_fortran;
 void mcr_lapack_solve_rows(const struct mcr_fortran *f, int64_t width, int64_t rows,

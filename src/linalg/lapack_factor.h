@@ -14,8 +14,8 @@ typedef struct FN(cholesky_job) {
     int64_t tiles;        /* a side of what is behind it */
 } FN(cholesky_job);
 
-/* X L^T = B in place for `rows` rows of B, ldb apart. In strips of SLIM columns: what BLAS does for a
- * triangle is half as fast as its products. */
+/* X L^T = B in place for `rows` rows of B, ldb apart. In strips of SLIM columns: what BLAS does for
+ * a triangle is half as fast as its products. */
 static void FN(solve_rows)(const mcr_fortran *f, int64_t width, int64_t rows, const REAL *l,
                            int64_t ldl, REAL *b, int64_t ldb)
 {
