@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "gram/round.h"
+#include "linalg/blas.h"
 
 /* Multiply-adds of BLAS are so much cheaper than those of loops over sparse entries. */
 #define BLAS_GAIN 12.0
@@ -205,15 +206,17 @@ mcr_status mcr_linear_evaluate_at(mcr_gram *d, const mcr_qp *p, const double *b,
     mcr_status s = u ? mcr_gram_factor_round(d, &pass) : MCR_NO_MEMORY;
     for (int64_t k = 0; k < wide && !s; k++)
         square += (u[k] - w[k]) * (u[k] - w[k]);
-    double off = sqrt(square) * reach;
+    double apart = sqrt(square), off = apart * reach;
     if (!s && !(off <= 0.01 * p->tolerance)) {
         memcpy(w, u, sizeof *w * (size_t)wide);
         s = mcr_gram_expand(d, pass.x, w, 1, g);
-        off = 0;
+        apart = off = 0;
     }
     if (!s)
         s = find_violation(d, p, b, g, r);
     r->violation += 2 * off;
+    /* What b'g may be off, as |D'b|^2 and as |w|^2. */
+    r->square_error = 2 * apart * (sqrt(mcr_dot(w, w, wide)) + apart);
     mcr_free(mcr_gram_context(d), u);
     return s;
 }

@@ -39,7 +39,8 @@ CASES = {
                                           "--tol", "1e-12"]),
     "ridge features": ("motifs -n 400", ["ridge", "-k", "spectrum(p=8)", "--form", "primal", "--lambda", "0.1"]),
     "logistic": ("moons -n 1500 --noise 0.3", ["logistic", *RBF, "--lambda", "1e-4"]),
-    "logistic falkon": ("blobs -n 3000", ["logistic", *RBF, "--approx", "falkon", "--rank", "100"]),
+    "logistic falkon": ("blobs -n 3000 --noise 1.5", ["logistic", *RBF, "--lambda", "1e-4", "--approx", "falkon",
+                                                      "--rank", "100"]),
     "erm": ("friedman -n 800", ["erm", *RBF, "--loss", "absolute"]),
     "erm huber": ("friedman -n 1500", ["erm", *RBF, "--loss", "huber"]),
     "gp": ("friedman -n 300", ["gp", *RBF, "--restarts", "1"]),
@@ -226,7 +227,10 @@ def test_forged():
         tap.check_equal(go_on_from(words, forge(state, [(PART + 8, struct.pack("<q", count))])), status, what)
     words, state = kept_state("svm sample")  # at the end of its one part: no list of objects, no preconditioner
     head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
-    longer = state[:-44] + struct.pack("<qdddqq", 1, 1e9, 0, 0, 1 << 40, 0) + state[-4:]
+    rest = 1 + 8 + 2048 + 8 + 4  # a flag, an error, a byte per object of the sample, no rows, the checksum
+    tap.check_equal(struct.unpack("<q", state[-rest - 40:-rest - 32])[0], -1, "all objects take part")
+    longer = (state[:-rest - 40] + struct.pack("<qqddd", 1, 0, 1e9, 0, 0) + state[-rest:-12] +
+              struct.pack("<q", 1 << 40) + state[-12:])
     length = struct.unpack_from("<q", state, head + 48)[0] + 8
     tap.check_equal(go_on_from(words, forge(longer, [(48, struct.pack("<q", length))])), 1, "no such object")
     draw, runs = random.Random(1), 0
