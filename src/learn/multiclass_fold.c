@@ -345,11 +345,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         f->sum[o] = j->of.result[o].f;
         j->of.result[o].f = NULL;
     }
-    if (s)
-        mcr_fitted_free(f);
-    else
-        *out = f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 /* ---- the training -----------------------------------------------------------------------------*/

@@ -49,11 +49,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
                               r->distance,
                               r->as_computed ? ", for kernel values as they were computed" : "",
                               (long long)r->sample);
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
-    return s;
+    return mcr_fitted_give(out, t, s);
 }
 
 mcr_status mcr_restricted_fit(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
