@@ -123,6 +123,16 @@ void *mcr_alloc(mcr *ctx, size_t count, size_t size);               /* not clear
 void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared */
 void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
 void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
+/* Several arrays of `count` doubles: mcr_alloc_doubles(ctx, count, &a, &b). false: no memory; those
+ * that were not made are NULL. */
+#define mcr_alloc_doubles(ctx, count, ...)                                                         \
+    mcr_alloc_list(ctx, count, mcr_alloc, (double **const[]){__VA_ARGS__},                         \
+                   sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **))
+#define mcr_zero_doubles(ctx, count, ...)                                                          \
+    mcr_alloc_list(ctx, count, mcr_alloc_zero, (double **const[]){__VA_ARGS__},                    \
+                   sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **))
+bool mcr_alloc_list(mcr *ctx, size_t count, void *(*alloc)(mcr *, size_t, size_t),
+                    double **const *array, size_t arrays);
 /* Several blocks, in this order. */
 #define mcr_free_all(ctx, ...)                                                                     \
     mcr_free_list(ctx, (void *const[]){__VA_ARGS__},                                               \

@@ -177,6 +177,17 @@ void mcr_free(mcr *ctx, void *block)
     ctx->config.realloc(ctx->config.user, (char *)block - old.offset, old.bytes + OVERHEAD, 0);
 }
 
+bool mcr_alloc_list(mcr *ctx, size_t count, void *(*alloc)(mcr *, size_t, size_t),
+                    double **const *array, size_t arrays)
+{
+    bool ok = true;
+    for (size_t i = 0; i < arrays; i++) {
+        *array[i] = ok ? alloc(ctx, count, sizeof(double)) : NULL;
+        ok = *array[i] != NULL;
+    }
+    return ok;
+}
+
 void mcr_free_list(mcr *ctx, void *const *block, size_t count)
 {
     for (size_t i = 0; i < count; i++)

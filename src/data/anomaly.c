@@ -56,11 +56,7 @@ mcr_status mcr_data_mark(mcr_data **out, const mcr_data *data, const char *anoma
     view->positive = 0;
     view->target_kind = MCR_REAL_TARGETS;
     s = mcr_classes_of_reals(&view->classes, view->ctx, view->target, view->count, view->class_of);
-    if (s)
-        mcr_data_free(view);
-    else
-        *out = view;
-    return s;
+    return mcr_data_give(out, view, s);
 }
 
 mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data, const char *name)

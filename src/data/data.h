@@ -213,6 +213,9 @@ struct mcr_data {
 /* Whether a field has missing values, so that they must be filled before a kernel sees them. */
 bool mcr_data_has_holes(const mcr_data *data);
 
+/* The end of making data: with MCR_OK they become *out, else they are freed. Returns the status. */
+mcr_status mcr_data_give(mcr_data **out, mcr_data *data, mcr_status status);
+
 /* Objects by their numbers among those of all processes that share the rows (base/team.h): a view
  * where there is one process, else a copy in each of them. */
 mcr_status mcr_data_pick(mcr_data **out, const mcr_data *data, mcr_rows rows);

@@ -215,9 +215,5 @@ mcr_status mcr_data_load(mcr_data **out, const mcr_data *data, mcr_rows rows)
     if (!s)
         s = replace_store(view, store);
     mcr_store_free(store);
-    if (s)
-        mcr_data_free(view);
-    else
-        *out = view;
-    return s;
+    return mcr_data_give(out, view, s);
 }

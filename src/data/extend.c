@@ -102,9 +102,5 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
         s = set_targets(d, old->count, more, match);
     mcr_data_free(part[0]);
     mcr_data_free(part[1]);
-    if (s)
-        mcr_data_free(d);
-    else
-        *out = d;
-    return s;
+    return mcr_data_give(out, d, s);
 }

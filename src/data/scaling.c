@@ -451,9 +451,5 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
     }
     if (!s)
         s = mcr_known_apply(view, scaling);
-    if (s)
-        mcr_data_free(view);
-    else
-        *out = view;
-    return s;
+    return mcr_data_give(out, view, s);
 }

@@ -38,6 +38,15 @@ void mcr_data_free(mcr_data *d)
     mcr_free_all(ctx, d->carried, d);
 }
 
+mcr_status mcr_data_give(mcr_data **out, mcr_data *d, mcr_status status)
+{
+    if (status)
+        mcr_data_free(d);
+    else
+        *out = d;
+    return status;
+}
+
 int64_t mcr_data_count(const mcr_data *data)
 {
     return data->count;
@@ -432,12 +441,7 @@ mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows)
         status = pick_classes(view, data, rows);
     if (status == MCR_OK)
         status = pick_carried(view, data);
-    if (status != MCR_OK) {
-        mcr_data_free(view);
-        return status;
-    }
-    *out = view;
-    return MCR_OK;
+    return mcr_data_give(out, view, status);
 }
 
 mcr_status mcr_data_pick(mcr_data **out, const mcr_data *data, mcr_rows rows)

@@ -12,15 +12,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-static mcr_definite definite(const void *params, const mcr_definite *child, int children,
-                             const char **rule)
-{
-    (void)params;
-    (void)child;
-    (void)children;
-    *rule = "an inner product";
-    return MCR_PSD;
-}
+MCR_ALWAYS_PSD(definite, "an inner product")
 
 const mcr_kernel_type mcr_kernel_linear = {
     .name = "linear",

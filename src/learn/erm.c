@@ -385,11 +385,7 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
         t->objective_error = e->error;
         t->value_error = e->primal != 0 ? e->error / fabs(e->primal) : e->error;
     }
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
-    return s;
+    return mcr_fitted_give(out, t, s);
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)

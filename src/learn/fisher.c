@@ -73,22 +73,14 @@ static mcr_status take_buffers(fisher *p, const mcr_data *data)
 {
     mcr *ctx = p->ctx;
     size_t n = (size_t)p->d.n, k = (size_t)mcr_data_classes(data);
-    p->g = mcr_alloc(ctx, (size_t)p->wide, k * sizeof *p->g);
     p->class_at = mcr_alloc(ctx, k, sizeof *p->class_at);
     p->place = mcr_alloc(ctx, n, sizeof *p->place);
-    p->share = mcr_alloc_zero(ctx, k, sizeof *p->share);
-    p->e = mcr_alloc_zero(ctx, n * k, sizeof *p->e);
-    p->h = mcr_alloc(ctx, n * k, sizeof *p->h);
-    p->m = mcr_alloc(ctx, k * k, sizeof *p->m);
-    p->value = mcr_alloc(ctx, k, sizeof *p->value);
-    p->scale = mcr_alloc(ctx, k, sizeof *p->scale);
-    p->coef = mcr_alloc(ctx, n * k, sizeof *p->coef);
-    p->offset = mcr_alloc(ctx, k, sizeof *p->offset);
-    p->mean = mcr_alloc(ctx, k * k, sizeof *p->mean);
-    return p->class_at && p->place && p->share && p->e && p->h && p->m && p->value && p->scale &&
-                   p->coef && p->offset && p->mean && p->g
-               ? MCR_OK
-               : MCR_NO_MEMORY;
+    bool ok = mcr_alloc_doubles(ctx, (size_t)p->wide * k, &p->g) &&
+              mcr_zero_doubles(ctx, k, &p->share) && mcr_zero_doubles(ctx, n * k, &p->e) &&
+              mcr_alloc_doubles(ctx, n * k, &p->h, &p->coef) &&
+              mcr_alloc_doubles(ctx, k * k, &p->m, &p->mean) &&
+              mcr_alloc_doubles(ctx, k, &p->value, &p->scale, &p->offset);
+    return ok && p->class_at && p->place ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* Classes by their weight: a view of data may have none of a class. */

@@ -50,6 +50,15 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free_all(f->ctx, f->remark, f->why, f);
 }
 
+mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *f, mcr_status status)
+{
+    if (status)
+        mcr_fitted_free(f);
+    else
+        *out = f;
+    return status;
+}
+
 static bool used(const double *coef, int64_t outputs, int64_t count, int64_t i)
 {
     for (int64_t o = 0; o < outputs; o++)

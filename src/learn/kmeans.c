@@ -162,11 +162,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_clusters *found, const doub
         s = remark(f, found, in);
     if (!s)
         s = mcr_form_report(form, f);
-    if (s)
-        mcr_fitted_free(f);
-    else
-        *out = f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 static mcr_form_work work_of(const mcr_learning *in)

@@ -416,11 +416,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = fill(f, &goal, in);
     }
     mcr_goal_close(&goal);
-    if (s)
-        mcr_fitted_free(f);
-    else
-        *out = f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 static const mcr_predictor predictor = {

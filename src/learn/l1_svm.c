@@ -361,16 +361,10 @@ static mcr_status open_program(program *g, mcr_binary *p, double C)
     p->dual = 0;
     g->object = mcr_alloc(ctx, n, sizeof *g->object);
     g->in = mcr_alloc_zero(ctx, n, 1);
-    g->row = mcr_alloc(ctx, n, sizeof *g->row);
-    g->price = mcr_alloc(ctx, n, sizeof *g->price);
-    g->left = mcr_alloc(ctx, n, sizeof *g->left);
-    g->u = mcr_alloc(ctx, n, sizeof *g->u);
-    g->v = mcr_alloc(ctx, 2 * n, sizeof *g->v);
-    g->kv = mcr_alloc(ctx, 2 * n, sizeof *g->kv);
-    g->best = mcr_alloc(ctx, 2 * n, sizeof *g->best);
     g->kinks = mcr_alloc(ctx, n, sizeof *g->kinks);
-    if (!g->object || !g->in || !g->row || !g->price || !g->left || !g->u || !g->v || !g->kv ||
-        !g->best || !g->kinks)
+    if (!mcr_alloc_doubles(ctx, n, &g->row, &g->price, &g->left, &g->u) ||
+        !mcr_alloc_doubles(ctx, 2 * n, &g->v, &g->kv, &g->best) || !g->object || !g->in ||
+        !g->kinks)
         return MCR_NO_MEMORY;
     set_columns(g, C);
     mcr_status s = mcr_interior_open(&g->interior, ctx, p->n, g->row, g->u, g->price);

@@ -111,6 +111,8 @@ struct mcr_fitted {
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
+/* The end of a fit: with MCR_OK it becomes *out, else it is freed. Returns the status. */
+mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *fitted, mcr_status status);
 /* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose
  * coefficients are all 0 are left out; with no outputs all are kept, for a learner with a
  * predictor. Copies. */

@@ -174,11 +174,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                                                .bend = g->outputs == 1 ? 0.25 : 0.5,
                                                .loss = g->outputs == 1 ? loss_of_two : loss_of_many,
                                                .self = g});
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
-    return s;
+    return mcr_fitted_give(out, t, s);
 }
 
 static mcr_smooth state_problem(const mcr_goal *g, const params *o)

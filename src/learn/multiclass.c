@@ -545,11 +545,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         st = add_remarks(f, j);
     if (!st)
         st = mcr_form_report(&j->form, f);
-    if (st)
-        mcr_fitted_free(f);
-    else
-        *out = f;
-    return st;
+    return mcr_fitted_give(out, f, st);
 }
 
 static mcr_status choose_side(job *j)

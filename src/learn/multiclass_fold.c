@@ -345,11 +345,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         f->sum[o] = j->of.result[o].f;
         j->of.result[o].f = NULL;
     }
-    if (s)
-        mcr_fitted_free(f);
-    else
-        *out = f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 /* ---- the training -----------------------------------------------------------------------------*/
@@ -360,10 +356,8 @@ static mcr_status open_job(job *j)
     size_t n = (size_t)j->total;
     j->of.began = mcr_now();
     j->of.ticks = j->of.fold->buffer->ticks;
-    double **array[] = {&j->weight, &j->y, &j->share, &j->start, &j->all, &j->diagonal, &j->own};
-    bool ok = true;
-    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
-        ok &= (*array[a] = mcr_alloc(ctx, n, sizeof(double))) != NULL;
+    bool ok = mcr_alloc_doubles(ctx, n, &j->weight, &j->y, &j->share, &j->start, &j->all,
+                                &j->diagonal, &j->own);
     j->object = mcr_alloc(ctx, n, sizeof *j->object);
     j->of.result = mcr_alloc_zero(ctx, (size_t)j->of.problems, sizeof *j->of.result);
     if (!ok || !j->object || !j->of.result)

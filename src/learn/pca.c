@@ -60,12 +60,10 @@ static mcr_status take_buffers(pca *p, int64_t wide)
     if (s)
         return s;
     p->budget = (size_t)bytes;
-    p->value = mcr_alloc(p->ctx, count, sizeof *p->value);
-    p->offset = mcr_alloc(p->ctx, count, sizeof *p->offset);
-    p->sign = mcr_alloc(p->ctx, count, sizeof *p->sign);
-    p->vector = mcr_alloc(p->ctx, count * n, sizeof *p->vector);
-    p->w = mcr_alloc(p->ctx, count * (size_t)wide, sizeof *p->w);
-    return p->value && p->offset && p->sign && p->vector && p->w ? MCR_OK : MCR_NO_MEMORY;
+    bool ok = mcr_alloc_doubles(p->ctx, count, &p->value, &p->offset, &p->sign) &&
+              mcr_alloc_doubles(p->ctx, count * n, &p->vector) &&
+              mcr_alloc_doubles(p->ctx, count * (size_t)wide, &p->w);
+    return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* ---- after the eigenvectors -------------------------------------------------------------------*/

@@ -49,11 +49,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
                               r->distance,
                               r->as_computed ? ", for kernel values as they were computed" : "",
                               (long long)r->sample);
-    if (s)
-        mcr_fitted_free(t);
-    else
-        *out = t;
-    return s;
+    return mcr_fitted_give(out, t, s);
 }
 
 mcr_status mcr_restricted_fit(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
@@ -67,7 +63,6 @@ mcr_status mcr_restricted_fit(mcr_fitted **out, const mcr_goal *g, const mcr_for
     mcr_status s = w && f ? mcr_falkon_solve(form->gram, problem, w, f, &r) : MCR_NO_MEMORY;
     if (!s)
         s = finish(out, g, form, problem, w, f, &r);
-    mcr_free(g->ctx, w);
-    mcr_free(g->ctx, f);
+    mcr_free_all(g->ctx, w, f);
     return s;
 }

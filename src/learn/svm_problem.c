@@ -23,10 +23,7 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
                         const char *phase)
 {
     *svm = (mcr_svm){0};
-    double **array[] = {&svm->z, &svm->lo, &svm->hi, &svm->b, &svm->g};
-    bool ok = true;
-    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
-        ok &= (*array[a] = mcr_alloc_zero(ctx, (size_t)n, sizeof(double))) != NULL;
+    bool ok = mcr_zero_doubles(ctx, (size_t)n, &svm->z, &svm->lo, &svm->hi, &svm->b, &svm->g);
     if (groups == 2)
         ok &= (svm->group = mcr_alloc_zero(ctx, (size_t)n, 1)) != NULL;
     if (!ok) {

@@ -214,16 +214,13 @@ mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound
 {
     lanczos l = {.ctx = ctx, .n = n, .a = a, .bound = bound};
     size_t m = BASIS, size = (size_t)n;
-    double *start = mcr_alloc(ctx, size, sizeof *start);
-    l.basis = mcr_alloc(ctx, (m + 1) * size, sizeof *l.basis);
-    l.w = mcr_alloc(ctx, size, sizeof *l.w);
-    l.product = mcr_alloc(ctx, size, sizeof *l.product);
-    l.ritz = mcr_alloc(ctx, m * m, sizeof *l.ritz);
-    l.value = mcr_alloc(ctx, m, sizeof *l.value);
-    l.overlap = mcr_alloc(ctx, m + 1, sizeof *l.overlap);
+    double *start;
     mcr_status s = MCR_NO_MEMORY;
     *out = (mcr_smallest){NAN, INFINITY, -INFINITY};
-    if (!start || !l.basis || !l.w || !l.product || !l.ritz || !l.value || !l.overlap)
+    if (!mcr_alloc_doubles(ctx, size, &start, &l.w, &l.product) ||
+        !mcr_alloc_doubles(ctx, (m + 1) * size, &l.basis) ||
+        !mcr_alloc_doubles(ctx, m * m, &l.ritz) ||
+        !mcr_alloc_doubles(ctx, m + 1, &l.value, &l.overlap))
         goto done;
     mcr_random r = mcr_random_stream(1, "smallest", 0);
     for (int64_t i = 0; i < n; i++)

@@ -59,12 +59,8 @@ static mcr_status open_machine(machine *t, const mcr_data *data)
     double *coef = mcr_alloc_zero(t->ctx, n, sizeof *coef);
     int64_t *match = NULL;
     t->n = (int64_t)n;
-    t->y = mcr_alloc(t->ctx, n, sizeof *t->y);
-    t->alpha = mcr_alloc(t->ctx, n, sizeof *t->alpha);
-    t->f = mcr_alloc(t->ctx, n, sizeof *t->f);
-    t->diagonal = mcr_alloc(t->ctx, n, sizeof *t->diagonal);
-    bool ok = coef && t->y && t->alpha && t->f && t->diagonal;
-    mcr_status s = ok ? mcr_model_prepare(&t->data, t->ctx, t->model, data) : MCR_NO_MEMORY;
+    bool ok = mcr_alloc_doubles(t->ctx, n, &t->y, &t->alpha, &t->f, &t->diagonal);
+    mcr_status s = ok && coef ? mcr_model_prepare(&t->data, t->ctx, t->model, data) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_model_match(&match, t->ctx, t->model, data);
     if (!s)

@@ -60,9 +60,7 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
         report->mse = number[2];
         report->r2 = number[3];
     }
-    mcr_free(c->ctx, learner);
-    mcr_free(c->ctx, options);
-    mcr_free(c->ctx, version);
+    mcr_free_all(c->ctx, learner, options, version);
     return s;
 }
 
@@ -278,8 +276,7 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
             r.bad = true;
         else
             s = mcr_fitted_keep(m->fitted, name, value, count);
-        mcr_free(c->ctx, name);
-        mcr_free(c->ctx, value);
+        mcr_free_all(c->ctx, name, value);
     }
     return s ? s : mcr_reader_end(&r, c->file, "its numbers");
 }
@@ -343,8 +340,7 @@ static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t n
     if (!s && !roles_fit(l, column, text, names))
         s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                         "the model file is damaged (its table); restore it or train again");
-    mcr_free(c->ctx, column);
-    mcr_free(c->ctx, text);
+    mcr_free_all(c->ctx, column, text);
     return s;
 }
 

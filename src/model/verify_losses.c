@@ -29,10 +29,9 @@ static mcr_status open_outputs(outputs *t, mcr_verify *v)
 {
     *t = (outputs){.v = v, .n = v->n, .k = v->fitted->outputs};
     size_t all = (size_t)t->n * (size_t)t->k;
-    double **array[] = {&t->a, &t->f, &t->error, &t->y, &t->rest, &t->rest_f, &t->rest_error};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        if (!(*array[i] = mcr_alloc_zero(v->ctx, all, sizeof(double))))
-            return MCR_NO_MEMORY;
+    if (!mcr_zero_doubles(v->ctx, all, &t->a, &t->f, &t->error, &t->y, &t->rest, &t->rest_f,
+                          &t->rest_error))
+        return MCR_NO_MEMORY;
     if (!v->class_of && t->k > 1 && mcr_data_target_count(v->data) != t->k)
         return mcr_fail(v->ctx, MCR_BAD_DATA,
                         "these are not the training data of the model: it has %lld targets",

@@ -31,13 +31,11 @@ static mcr_status open_program(program *p, mcr_verify *v)
 {
     size_t n = (size_t)v->n;
     *p = (program){.v = v, .groups = 1};
-    double **array[] = {&p->y, &p->z,     &p->lo,  &p->hi,    &p->b,
-                        &p->g, &p->error, &p->all, &p->all_f, &p->all_error};
-    bool ok = (p->row = mcr_alloc(v->ctx, n, sizeof *p->row)) != NULL;
-    ok &= (p->group = mcr_alloc_zero(v->ctx, n, 1)) != NULL;
-    for (size_t a = 0; a < sizeof array / sizeof *array; a++)
-        ok &= (*array[a] = mcr_alloc_zero(v->ctx, n, sizeof(double))) != NULL;
-    return ok ? MCR_OK : MCR_NO_MEMORY;
+    p->row = mcr_alloc(v->ctx, n, sizeof *p->row);
+    p->group = mcr_alloc_zero(v->ctx, n, 1);
+    bool ok = mcr_zero_doubles(v->ctx, n, &p->y, &p->z, &p->lo, &p->hi, &p->b, &p->g, &p->error,
+                               &p->all, &p->all_f, &p->all_error);
+    return ok && p->row && p->group ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static void close_program(program *p)

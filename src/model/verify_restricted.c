@@ -73,15 +73,10 @@ static mcr_status open_restricted(restricted *t, mcr_verify *v)
 {
     *t = (restricted){.v = v, .n = v->n, .m = v->fitted->basis, .k = v->fitted->outputs};
     size_t all = (size_t)t->n * (size_t)t->k;
-    double **wide[] = {&t->c,     &t->f,    &t->error, &t->h,   &t->none,
-                       &t->slope, &t->slip, &t->at_f,  &t->step};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (!(*wide[i] = mcr_alloc_zero(v->ctx, all, sizeof(double))))
-            return MCR_NO_MEMORY;
-    double **short_one[] = {&t->u, &t->low, &t->blur, &t->z, &t->e};
-    for (size_t i = 0; i < sizeof short_one / sizeof *short_one; i++)
-        if (!(*short_one[i] = mcr_alloc_zero(v->ctx, (size_t)t->m, sizeof(double))))
-            return MCR_NO_MEMORY;
+    if (!mcr_zero_doubles(v->ctx, all, &t->c, &t->f, &t->error, &t->h, &t->none, &t->slope,
+                          &t->slip, &t->at_f, &t->step) ||
+        !mcr_zero_doubles(v->ctx, (size_t)t->m, &t->u, &t->low, &t->blur, &t->z, &t->e))
+        return MCR_NO_MEMORY;
     t->r = mcr_alloc(v->ctx, (size_t)t->n, sizeof *t->r);
     t->wide = mcr_alloc(v->ctx, (size_t)t->n, 3 * sizeof *t->wide);
     t->is_landmark = mcr_alloc_zero(v->ctx, (size_t)t->n, sizeof *t->is_landmark);

@@ -28,10 +28,9 @@ static mcr_status open_centred(centred *x, mcr_verify *v)
 {
     *x = (centred){.v = v, .n = v->n};
     size_t n = (size_t)v->n;
-    double sum = 0, *error = mcr_alloc(v->ctx, n, sizeof *error);
-    x->share = mcr_alloc(v->ctx, n, sizeof *x->share);
-    x->mean = mcr_alloc(v->ctx, n, sizeof *x->mean);
-    mcr_status s = error && x->share && x->mean ? MCR_OK : MCR_NO_MEMORY;
+    double sum = 0, *error;
+    bool ok = mcr_alloc_doubles(v->ctx, n, &error, &x->share, &x->mean);
+    mcr_status s = ok ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < v->n; i++)
         sum += v->own[i];
     for (int64_t i = 0; i < v->n && !s; i++)
@@ -406,13 +405,10 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
     size_t n = (size_t)v->n, k = (size_t)v->fitted->outputs;
     clusters t = {.v = v, .n = v->n, .k = v->fitted->outputs};
     t.of = mcr_alloc(v->ctx, n, sizeof *t.of);
-    t.c = mcr_alloc(v->ctx, n * k, sizeof *t.c);
-    t.f = mcr_alloc(v->ctx, n * k, sizeof *t.f);
-    t.error = mcr_alloc(v->ctx, n * k, sizeof *t.error);
-    t.weight = mcr_alloc_zero(v->ctx, 2 * k, sizeof *t.weight);
     t.count = mcr_alloc_zero(v->ctx, k, sizeof *t.count);
-    bool ok = t.of && t.c && t.f && t.error && t.weight && t.count;
-    mcr_status s = ok ? MCR_OK : MCR_NO_MEMORY;
+    bool ok = mcr_alloc_doubles(v->ctx, n * k, &t.c, &t.f, &t.error) &&
+              mcr_zero_doubles(v->ctx, 2 * k, &t.weight);
+    mcr_status s = ok && t.of && t.count ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         t.square = t.weight + k;
         read_clusters(&t);

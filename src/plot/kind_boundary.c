@@ -364,6 +364,15 @@ static mcr_status add_names(region *r, mcr_panel *panel)
     return MCR_OK;
 }
 
+/* What lies in the region: the objects, rings around support vectors, names of classes. */
+static mcr_status add_objects(region *r, mcr_panel *panel)
+{
+    mcr_status s = add_points(r, panel);
+    if (!s && r->p->report->task != MCR_CLUSTER)
+        s = add_rings(r, panel);
+    return s ? s : add_names(r, panel);
+}
+
 /* ---- two columns ---------------------------------------------------------------------------- */
 
 static mcr_status over_columns(region *r)
@@ -381,13 +390,7 @@ static mcr_status over_columns(region *r)
         panel->y.label = mcr_plane_name(p, &r->plane, r->plane.y);
         s = draw_region(r, panel);
     }
-    if (!s)
-        s = add_points(r, panel);
-    if (!s && p->report->task != MCR_CLUSTER)
-        s = add_rings(r, panel);
-    if (!s)
-        s = add_names(r, panel);
-    return s;
+    return s ? s : add_objects(r, panel);
 }
 
 /* ---- kernel principal components ------------------------------------------------------------ */
@@ -519,11 +522,7 @@ static mcr_status over_components(region *r)
     if (!s && linear)
         s = draw_region(r, panel);
     if (!s)
-        s = add_points(r, panel);
-    if (!s && p->report->task != MCR_CLUSTER)
-        s = add_rings(r, panel);
-    if (!s)
-        s = add_names(r, panel);
+        s = add_objects(r, panel);
     mcr_model_free(pca);
     mcr_data_free(r->some);
     mcr_data_free(seen);

@@ -328,13 +328,9 @@ static mcr_status open_search(relevance *w)
     w->runs = count_runs(w->cols);
     w->step = STEP * fmax(1, sqrt(MANY / (double)w->cols));
     size_t cols = (size_t)w->cols;
-    w->value = mcr_alloc(t->ctx, cols, sizeof *w->value);
-    w->next = mcr_alloc(t->ctx, cols, sizeof *w->next);
-    w->mean = mcr_alloc(t->ctx, cols, sizeof *w->mean);
-    w->way = mcr_alloc(t->ctx, cols, sizeof *w->way);
-    w->slope = mcr_alloc(t->ctx, (size_t)t->count * cols, sizeof *w->slope);
     w->point = mcr_alloc(t->ctx, (size_t)w->runs + SIZES, sizeof *w->point);
-    if (!w->value || !w->next || !w->mean || !w->way || !w->slope || !w->point)
+    if (!w->point || !mcr_alloc_doubles(t->ctx, cols, &w->value, &w->next, &w->mean, &w->way) ||
+        !mcr_alloc_doubles(t->ctx, (size_t)t->count * cols, &w->slope))
         return MCR_NO_MEMORY;
     for (int64_t k = 0; k < w->cols; k++)
         w->value[k] = tm->axis[0].values.values[at[0]];

@@ -466,18 +466,8 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
 static void close_state(state *t)
 {
     mcr_cluster_cross_close(t);
-    mcr_free(t->ctx, t->diagonal);
-    mcr_free(t->ctx, t->of);
-    mcr_free(t->ctx, t->next);
-    mcr_free(t->ctx, t->s);
-    mcr_free(t->ctx, t->weight);
-    mcr_free(t->ctx, t->q);
-    mcr_free(t->ctx, t->count);
-    mcr_free(t->ctx, t->near);
-    mcr_free(t->ctx, t->row);
-    mcr_free(t->ctx, t->values);
-    mcr_free(t->ctx, t->sum);
-    mcr_free(t->ctx, t->phi);
+    mcr_free_all(t->ctx, t->diagonal, t->of, t->next, t->s, t->weight, t->q, t->count, t->near,
+                 t->row, t->values, t->sum, t->phi);
     mcr_budget_give(t->ctx, t->taken);
 }
 
@@ -546,10 +536,6 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
 
 void mcr_clusters_close(mcr *ctx, mcr_clusters *c)
 {
-    mcr_free(ctx, c->of);
-    mcr_free(ctx, c->weight);
-    mcr_free(ctx, c->square);
-    mcr_free(ctx, c->count);
-    mcr_free(ctx, c->centre);
+    mcr_free_all(ctx, c->of, c->weight, c->square, c->count, c->centre);
     *c = (mcr_clusters){0};
 }

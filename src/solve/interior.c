@@ -74,21 +74,13 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
     t->best = INFINITY;
     double each = mcr_gram_entries(d) / (double)(n > 0 ? n : 1);
     t->correctors = each > 60 ? 3 : each > 20 ? 2 : 1;
-    double **by_object[] = {&t->b,      &t->s,      &t->t,      &t->g,     &t->h,
-                            &t->q,      &t->db,     &t->ds,     &t->dt,    &t->du,
-                            &t->try_b,  &t->try_g,  &t->best_b, &t->off_s, &t->off_t,
-                            &t->old.db, &t->old.ds, &t->old.dt, &t->old.du};
-    double **by_feature[] = {&t->w, &t->u, &t->edge, &t->solved_edge, &t->try_w, &t->old.u};
-    for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
-        if (!(*by_object[i] = mcr_alloc_zero(t->ctx, n, sizeof(double))))
-            return MCR_NO_MEMORY;
-    for (size_t i = 0; i < sizeof by_feature / sizeof *by_feature; i++)
-        if (!(*by_feature[i] = mcr_alloc_zero(t->ctx, f, sizeof(double))))
-            return MCR_NO_MEMORY;
-    t->found = mcr_alloc(t->ctx, n / CHUNK + 1, FOUND * sizeof(double));
-    t->two = mcr_alloc(t->ctx, n, 2 * sizeof(double));
-    t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
-    if (!t->two || !t->right || !t->found)
+    if (!mcr_zero_doubles(t->ctx, n, &t->b, &t->s, &t->t, &t->g, &t->h, &t->q, &t->db, &t->ds,
+                          &t->dt, &t->du, &t->try_b, &t->try_g, &t->best_b, &t->off_s, &t->off_t,
+                          &t->old.db, &t->old.ds, &t->old.dt, &t->old.du) ||
+        !mcr_zero_doubles(t->ctx, f, &t->w, &t->u, &t->edge, &t->solved_edge, &t->try_w,
+                          &t->old.u) ||
+        !mcr_alloc_doubles(t->ctx, FOUND * (n / CHUNK + 1), &t->found) ||
+        !mcr_alloc_doubles(t->ctx, 2 * n, &t->two) || !mcr_alloc_doubles(t->ctx, 2 * f, &t->right))
         return MCR_NO_MEMORY;
     return mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
 }

@@ -17,11 +17,9 @@ mcr_status mcr_laplace_open(mcr_laplace *l, mcr_system *k, mcr *ctx, int64_t n, 
 {
     size_t all = (size_t)(n * parts);
     *l = (mcr_laplace){.ctx = ctx, .k = k, .n = n, .parts = parts, .y = y, .weight = weight};
-    double **array[] = {&l->a, &l->f, &l->root, &l->g, &l->t, &l->v, &l->u, &l->diagonal};
-    for (size_t i = 0; i < sizeof array / sizeof *array; i++)
-        if (!(*array[i] = mcr_alloc_zero(ctx, i < 3 ? all : (size_t)n, sizeof(double))))
-            return MCR_NO_MEMORY;
-    return MCR_OK;
+    bool ok = mcr_zero_doubles(ctx, all, &l->a, &l->f, &l->root) &&
+              mcr_zero_doubles(ctx, (size_t)n, &l->g, &l->t, &l->v, &l->u, &l->diagonal);
+    return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
 void mcr_laplace_close(mcr_laplace *l)

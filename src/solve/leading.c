@@ -306,15 +306,12 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
 static mcr_status take_buffers(krylov *k)
 {
     size_t n = (size_t)k->n, most = (size_t)k->most;
-    k->v = mcr_alloc(k->ctx, most * n, sizeof *k->v);
-    k->av = mcr_alloc(k->ctx, most * n, sizeof *k->av);
-    k->r = mcr_alloc(k->ctx, (size_t)buffer_rows(k) * n, sizeof *k->r);
-    k->h = mcr_alloc(k->ctx, most * most, sizeof *k->h);
-    k->y = mcr_alloc(k->ctx, most * most, sizeof *k->y);
-    k->s = mcr_alloc(k->ctx, (size_t)k->block * most, sizeof *k->s);
-    k->theta = mcr_alloc(k->ctx, most, sizeof *k->theta);
-    k->length = mcr_alloc(k->ctx, (size_t)k->pairs, sizeof *k->length);
-    bool ok = k->v && k->av && k->r && k->h && k->y && k->s && k->theta && k->length;
+    bool ok = mcr_alloc_doubles(k->ctx, most * n, &k->v, &k->av) &&
+              mcr_alloc_doubles(k->ctx, (size_t)buffer_rows(k) * n, &k->r) &&
+              mcr_alloc_doubles(k->ctx, most * most, &k->h, &k->y) &&
+              mcr_alloc_doubles(k->ctx, (size_t)k->block * most, &k->s) &&
+              mcr_alloc_doubles(k->ctx, most, &k->theta) &&
+              mcr_alloc_doubles(k->ctx, (size_t)k->pairs, &k->length);
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 

@@ -380,12 +380,10 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
     *t = (state){.ctx = mcr_gram_context(gram), .gram = gram, .p = p, .result = result};
     t->count = n * p->columns;
     t->began = mcr_now();
-    double **buffer[] = {&t->rest.v,     &t->rest.gv,     &t->step.v,      &t->step.gv,
-                         &t->residual.v, &t->residual.gv, &t->direction.v, &t->direction.gv,
-                         &t->curved.v,   &t->curved.gv,   &t->gradient,    &t->trial};
-    for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++)
-        if (!(*buffer[i] = mcr_alloc(t->ctx, (size_t)n, (size_t)p->columns * sizeof(double))))
-            return MCR_NO_MEMORY;
+    if (!mcr_alloc_doubles(t->ctx, (size_t)t->count, &t->rest.v, &t->rest.gv, &t->step.v,
+                           &t->step.gv, &t->residual.v, &t->residual.gv, &t->direction.v,
+                           &t->direction.gv, &t->curved.v, &t->curved.gv, &t->gradient, &t->trial))
+        return MCR_NO_MEMORY;
     if (mcr_gram_width(gram) > 0)
         return use_factor(t, gram);
     mcr_status s = look_for_factor(t);

@@ -63,11 +63,9 @@ static void close_precision(mcr_smo *s)
     mcr_budget_give(s->ctx, s->taken);
     s->taken = 0;
     mcr_smo_free_block(s);
-    mcr_free(s->ctx, s->fresh);
-    mcr_free(s->ctx, s->block.g);
+    mcr_free_all(s->ctx, s->fresh, s->block.g);
     for (int t = 0; t < 2; t++) {
-        mcr_free(s->ctx, s->block.up[t]);
-        mcr_free(s->ctx, s->block.down[t]);
+        mcr_free_all(s->ctx, s->block.up[t], s->block.down[t]);
         s->block.up[t] = s->block.down[t] = NULL;
     }
     mcr_free(s->ctx, (void *)s->block.diagonal);
@@ -221,12 +219,7 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->idle = mcr_alloc_zero(s->ctx, n, 1);
     s->member = mcr_alloc(s->ctx, q, sizeof *s->member);
     s->age = mcr_alloc_zero(s->ctx, q, sizeof *s->age);
-    s->slot_b = mcr_alloc(s->ctx, places, sizeof *s->slot_b);
-    s->before = mcr_alloc(s->ctx, places, sizeof *s->before);
-    s->slot_lo = mcr_alloc(s->ctx, places, sizeof *s->slot_lo);
-    s->slot_hi = mcr_alloc(s->ctx, places, sizeof *s->slot_hi);
     s->slot_group = mcr_alloc(s->ctx, places, 1);
-    s->diagonal = mcr_alloc(s->ctx, n, sizeof *s->diagonal);
     s->candidate = mcr_alloc(s->ctx, list, sizeof *s->candidate);
     for (int side = 0; side < 2; side++)
         s->violator[side] = mcr_alloc(s->ctx, n + 1, sizeof *s->violator[side]);
@@ -234,15 +227,15 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->object_list = mcr_alloc(s->ctx, list, sizeof *s->object_list);
     s->new_slot = mcr_alloc(s->ctx, q, sizeof *s->new_slot);
     s->new_object = mcr_alloc(s->ctx, q, sizeof *s->new_object);
-    s->coef = mcr_alloc(s->ctx, list, sizeof *s->coef);
     s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
     s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
     s->error = s->trial ? NULL : mcr_alloc_zero(s->ctx, n, sizeof *s->error);
-    if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_b ||
-        !s->before || !s->slot_lo || !s->slot_hi || !s->slot_group || !s->diagonal ||
+    if (!mcr_alloc_doubles(s->ctx, places, &s->slot_b, &s->before, &s->slot_lo, &s->slot_hi) ||
+        !mcr_alloc_doubles(s->ctx, n, &s->diagonal) || !mcr_alloc_doubles(s->ctx, list, &s->coef))
+        return MCR_NO_MEMORY;
+    if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_group ||
         !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->coef || !s->there || !s->made ||
-        (!s->trial && !s->error))
+        !s->new_slot || !s->new_object || !s->there || !s->made || (!s->trial && !s->error))
         return MCR_NO_MEMORY;
     return mcr_gram_diagonal(s->full, 0, s->diagonal);
 }

@@ -157,10 +157,7 @@ mcr_status mcr_smo_add_stored(mcr_smo *s, const int64_t *object, const double *c
 
 static void free_rest(mcr_smo *s, mcr_smo_rest *r)
 {
-    mcr_free(s->ctx, r->object);
-    mcr_free(s->ctx, r->g);
-    mcr_free(s->ctx, r->b);
-    mcr_free(s->ctx, r);
+    mcr_free_all(s->ctx, r->object, r->g, r->b, r);
 }
 
 void mcr_smo_free_rests(mcr_smo *s)

@@ -148,9 +148,7 @@ static mcr_status open_check(mcr_smo *s, check *c)
 
 static void close_check(mcr_smo *s, check *c)
 {
-    mcr_free(s->ctx, c->object);
-    mcr_free(s->ctx, c->coef);
-    mcr_free(s->ctx, c->f);
+    mcr_free_all(s->ctx, c->object, c->coef, c->f);
 }
 
 /* g of the coefficients that are not 0, and of `more` objects at 0, in double. */

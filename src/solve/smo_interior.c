@@ -113,9 +113,7 @@ static void close_interior(interior *t)
     mcr_free(t->s->ctx, t->l);
     mcr_budget_give(t->s->ctx, t->taken);
     mcr_system_close(&t->m);
-    mcr_free(t->s->ctx, t->part);
-    mcr_free(t->s->ctx, t->before);
-    mcr_free(t->s->ctx, t->b);
+    mcr_free_all(t->s->ctx, t->part, t->before, t->b);
 }
 
 static void add_part(interior *t, int64_t object, double sign, double low, double high, double cost)

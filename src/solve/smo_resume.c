@@ -188,8 +188,7 @@ static void write_rests(mcr_smo *s, mcr_walk *w)
 static mcr_status make_block(mcr_smo *s, int64_t slots)
 {
     int64_t added = 0;
-    mcr_free(s->ctx, s->k);
-    mcr_free(s->ctx, s->fresh);
+    mcr_free_all(s->ctx, s->k, s->fresh);
     s->k = s->fresh = NULL;
     s->slots = slots;
     mcr_smo_lay_out(s);

@@ -44,9 +44,7 @@ void mcr_row_pool_close(mcr_row_pool *pool)
         return;
     for (int64_t c = 0; c < pool->chunks; c++)
         mcr_free(pool->ctx, pool->chunk[c]);
-    mcr_free(pool->ctx, pool->chunk);
-    mcr_free(pool->ctx, pool->bytes);
-    mcr_free(pool->ctx, pool);
+    mcr_free_all(pool->ctx, pool->chunk, pool->bytes, pool);
 }
 
 void mcr_row_pool_reset(mcr_row_pool *pool, size_t row_bytes)

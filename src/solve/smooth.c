@@ -52,24 +52,17 @@ static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_
                      .floats = mcr_gram_is_restricted(d),
                      .began = mcr_now()};
     size_t n = (size_t)t->n, f = (size_t)t->wide;
-    double **by_object[] = {&t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change, &t->weight};
-    double **by_feature[] = {&t->w, &t->sum, &t->u, &t->edge};
     int64_t **lists[] = {&t->row, &t->list, &t->list_source, &t->close, &t->guard};
-    for (size_t i = 0; i < sizeof by_object / sizeof *by_object; i++)
-        if (!(*by_object[i] = mcr_alloc(t->ctx, n, sizeof(double))))
-            return MCR_NO_MEMORY;
-    for (size_t i = 0; i < sizeof by_feature / sizeof *by_feature; i++)
-        if (!(*by_feature[i] = mcr_alloc_zero(t->ctx, f, sizeof(double))))
-            return MCR_NO_MEMORY;
+    if (!mcr_alloc_doubles(t->ctx, n, &t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change,
+                           &t->weight) ||
+        !mcr_zero_doubles(t->ctx, f, &t->w, &t->sum, &t->u, &t->edge) ||
+        !mcr_alloc_doubles(t->ctx, 2 * f, &t->right) ||
+        !mcr_alloc_doubles(t->ctx, MCR_HINGE_FOUND * (n / MCR_HINGE_CHUNK + 1), &t->found) ||
+        !(t->held = mcr_alloc_zero(t->ctx, n, sizeof *t->held)))
+        return MCR_NO_MEMORY;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!(*lists[i] = mcr_alloc(t->ctx, n, sizeof(int64_t))))
             return MCR_NO_MEMORY;
-    if (!(t->held = mcr_alloc_zero(t->ctx, n, sizeof *t->held)))
-        return MCR_NO_MEMORY;
-    t->right = mcr_alloc(t->ctx, f, 2 * sizeof(double));
-    t->found = mcr_alloc(t->ctx, n / MCR_HINGE_CHUNK + 1, MCR_HINGE_FOUND * sizeof(double));
-    if (!t->right || !t->found)
-        return MCR_NO_MEMORY;
     t->near.count = -1;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
     return s ? s : mcr_sampled_open(&t->sampled, d, &t->m);

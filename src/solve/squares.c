@@ -35,10 +35,9 @@ mcr_status mcr_squares_open(mcr_squares *q, mcr_gram *gram, const double *y, con
                        .weight = weight,
                        .tol = tol};
     size_t n = (size_t)q->n, all = n * (size_t)outputs;
-    double **buffer[] = {&q->diagonal, &q->root, &q->b, &q->x, &q->f, &q->rest};
-    for (size_t a = 0; a < sizeof buffer / sizeof *buffer; a++)
-        if (!(*buffer[a] = mcr_alloc(q->ctx, a < 2 ? n : all, sizeof(double))))
-            return MCR_NO_MEMORY;
+    if (!mcr_alloc_doubles(q->ctx, n, &q->diagonal, &q->root) ||
+        !mcr_alloc_doubles(q->ctx, all, &q->b, &q->x, &q->f, &q->rest))
+        return MCR_NO_MEMORY;
     for (int64_t i = 0; i < q->n; i++) {
         q->root[i] = sqrt(weight[i]);
         for (int64_t o = 0; o < outputs; o++)

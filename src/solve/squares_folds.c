@@ -59,10 +59,7 @@ void mcr_squares_folds_close(mcr_squares_folds *h)
         return;
     mcr *ctx = h->q->ctx;
     mcr_system_close(&h->t);
-    mcr_free(ctx, h->order);
-    mcr_free(ctx, h->first);
-    mcr_free(ctx, h->block);
-    mcr_free(ctx, h->e);
+    mcr_free_all(ctx, h->order, h->first, h->block, h->e);
 }
 
 /* V with its columns by fold. */
@@ -244,9 +241,7 @@ static mcr_status solve_group(mcr_squares_folds *h, const double *lambda, int64_
     for (int64_t t = 0, m = 0; t < count && members; t++)
         if (lambda[t] >= least && lambda[t] < end)
             exists[t] = !s && found[m++];
-    mcr_free(ctx, some);
-    mcr_free(ctx, to);
-    mcr_free(ctx, found);
+    mcr_free_all(ctx, some, to, found);
     return s == MCR_NUMERIC ? MCR_OK : s;
 }
 

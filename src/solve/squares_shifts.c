@@ -328,7 +328,6 @@ static mcr_status reserve(lanczos *l)
     const mcr_squares_folds *h = l->h;
     mcr *ctx = h->q->ctx;
     size_t cols = (size_t)(h->q->outputs > COLUMNS ? h->q->outputs : COLUMNS);
-    size_t column = (size_t)l->ld * sizeof(double), number = cols * sizeof(double);
     l->at = mcr_alloc(ctx, (size_t)h->folds + 1, sizeof *l->at);
     if (!l->at)
         return MCR_NO_MEMORY;
@@ -340,18 +339,12 @@ static mcr_status reserve(lanczos *l)
     if (s)
         return s;
     l->taken = bytes;
-    l->block = mcr_alloc(ctx, (size_t)l->at[h->folds], sizeof *l->block);
-    l->v = mcr_alloc(ctx, cols, column);
-    l->before = mcr_alloc(ctx, cols, column);
-    l->u = mcr_alloc(ctx, cols, column);
-    l->alpha = mcr_alloc(ctx, (size_t)l->most, number);
-    l->beta = mcr_alloc(ctx, (size_t)l->most, number);
-    l->pivot = mcr_alloc(ctx, (size_t)l->lambdas, number);
-    l->last = mcr_alloc(ctx, (size_t)l->lambdas, number);
-    l->size = mcr_alloc(ctx, cols, sizeof *l->size);
     l->place = mcr_alloc(ctx, cols + 1, sizeof *l->place);
-    if (!l->block || !l->v || !l->before || !l->u || !l->alpha || !l->beta || !l->pivot ||
-        !l->last || !l->size || !l->place)
+    if (!mcr_alloc_doubles(ctx, (size_t)l->at[h->folds], &l->block) ||
+        !mcr_alloc_doubles(ctx, cols * (size_t)l->ld, &l->v, &l->before, &l->u) ||
+        !mcr_alloc_doubles(ctx, cols * (size_t)l->most, &l->alpha, &l->beta) ||
+        !mcr_alloc_doubles(ctx, cols * (size_t)l->lambdas, &l->pivot, &l->last) ||
+        !mcr_alloc_doubles(ctx, cols, &l->size) || !l->place)
         return MCR_NO_MEMORY;
     l->place[0] = 0;
     return MCR_OK;

@@ -598,8 +598,7 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
     }
     if (status == MCR_OK)
         status = mcr_builder_target_table(b, r->to.target, plan->targets, name);
-    mcr_free(r->ctx, name);
-    mcr_free(r->ctx, number);
+    mcr_free_all(r->ctx, name, number);
     return status;
 }
 
@@ -675,15 +674,9 @@ mcr_status mcr_csv_read(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_read_
         mcr_store_free(r.date[i].store);
     for (int64_t i = 0; r.carried != NULL && i < r.plan.carried; i++)
         mcr_strings_close(&r.carried[i]);
-    mcr_free(ctx, r.text);
-    mcr_free(ctx, r.date);
-    mcr_free(ctx, r.carried);
+    mcr_free_all(ctx, r.text, r.date, r.carried);
     mcr_labels_close(r.labels);
-    mcr_free(ctx, r.to.target);
-    mcr_free(ctx, r.to.weight);
-    mcr_free(ctx, r.to.cell);
-    mcr_free(ctx, r.to.date);
-    mcr_free(ctx, r.to.day);
+    mcr_free_all(ctx, r.to.target, r.to.weight, r.to.cell, r.to.date, r.to.day);
     mcr_csv_plan_free(&r.plan, ctx);
     return status;
 }

@@ -389,8 +389,7 @@ mcr_status mcr_npy_disk(mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input
     }
     if (status == MCR_OK)
         status = at_end(ctx, in);
-    mcr_free(ctx, raw);
-    mcr_free(ctx, cells);
+    mcr_free_all(ctx, raw, cells);
     if (status != MCR_OK) {
         mcr_disk_close(*disk);
         *disk = NULL;
