@@ -55,8 +55,8 @@ static long double power_of(long double value, int64_t degree)
 }
 
 /* exp(x), x <= 0, with an absolute error of a few units of extended precision: double has that
- * where the value is below one of them, and expl reports values that are too small for it, which takes
- * longer than the value. */
+ * where the value is below one of them, and expl reports values that are too small for it, which
+ * takes longer than the value. */
 static long double decay(long double x)
 {
     return x < -700 ? 0 : x < -46 ? (long double)exp((double)x) : expl(x);

@@ -331,8 +331,8 @@ static void push_all(bounded *b, int64_t known, double size, double mu)
     }
 }
 
-/* Part of the way from the lower bounds of x to x that all rows leave free; 1: all of it, or none is
- * good enough. With A x in product and A low in right. */
+/* Part of the way from the lower bounds of x to x that all rows leave free; 1: all of it, or none
+ * is good enough. With A x in product and A low in right. */
 static double free_share(const mcr_interior *lp)
 {
     const bounded *r = &lp->r;
