@@ -191,7 +191,7 @@ static void check_optimum(mcr *ctx, const mcr_data *data, const char *text)
     mcr_kernel *kernel = NULL;
     mcr_model *m = fit_model(ctx, "gp", text, data,
                              "approx=sgpr rank=14 landmarks=uniform standardize=no restarts=0 "
-                             "tol=1e-6");
+                             "tol=3e-5");
     const mcr_report_fit *r = mcr_model_report(m);
     if (r->stop != MCR_STOP_LOCAL)
         fail_msg("%s: %s", text, mcr_stop_name(r->stop));
