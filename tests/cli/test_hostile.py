@@ -150,6 +150,15 @@ def test_model_of_huge_vectors():
     forge.replace("m.mercer", "big.mercer", OBJS=forge.sparse_objects(2147483646, rows))
     check_small("predict", "big.mercer", "s.svm", status=(0, 1))
     check_small("info", "big.mercer", status=(0, 1))
+    # Weights, and the vectors that exported programs read, would be dense.
+    rows[3][1] = (99999999, 1.0)
+    for kernel in ("rbf(gamma=1)", "linear", "cosine"):
+        forge.replace("m.mercer", "wide.mercer", KERN=forge.text(kernel), OBJS=forge.sparse_objects(100000000, rows))
+        calls = [["export", "wide.mercer", "--to", to, "-o", "w." + to] for to in ("c", "onnx")]
+        for call in calls + ([["explain", "wide.mercer"]] if kernel != "rbf(gamma=1)" else []):
+            _, err = check_small(*call)
+            assert "out of all proportion" in err and "--max-data" in err, err
+        assert not os.path.exists("w.c") and not os.path.exists("w.onnx")
 
 
 def test_graph_of_nodes_alone():
@@ -515,9 +524,13 @@ def test_shared_files():
         calls = [["info", path], ["export", path, "--to", "libsvm"]]
         if name.endswith((".mercer", ".model")):
             calls += [["predict", path, d] for d in data]
-            calls += [["explain", path]]
+            calls += [["verify", path, d] for d in data]
+            calls += [["explain", path], ["plot", path, "-o", "p.svg"]]
+            calls += [["export", path, "--to", to, "-o", "e." + to] for to in ("c", "onnx", "json")]
         elif not name.endswith(".md"):
-            calls += [["fit", "ridge", path, "-k", "linear", "--task", "regress"]]
+            calls += [["fit", "ridge", path, "-k", "linear", "--task", "regress"],
+                      ["fit", "gp", path, "-k", "rbf(gamma=1)"],
+                      ["fit", "svm", path, "-k", "linear", "-C", "100", "--scale", "standard"]]
         for call in calls:
             check_small(*call, status=(0, 1, 2))
             count += 1
