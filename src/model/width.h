@@ -7,8 +7,8 @@
 
 #include "model/model.h"
 
-/* Refuses to make dense vectors for such a model, as of a file when it is read: they would be out of
- * all proportion to it. */
+/* Refuses to make dense vectors for such a model, which would be out of all proportion to it, like
+ * those of a file when it is read. */
 mcr_status mcr_model_check_width(mcr *ctx, const mcr_model *model);
 
 #endif

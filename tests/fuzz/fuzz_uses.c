@@ -1,6 +1,6 @@
 /* fuzz_uses.c: what is done with a model besides predicting: its certificate is verified, it is
  * explained, exported for every target and drawn in every way, all with the data that the models of
- * the corpus were trained on. Each call succeeds or says why not, and ends when it is asked to stop.
+ * the corpus were trained on. Each call succeeds or says why not, and ends when asked to stop.
  * Pictures take longest: one kind is drawn of each input, chosen by its bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
