@@ -12,6 +12,7 @@
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 #include "model/fourier.h"
+#include "model/width.h"
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE, NAME = MCR_PORTABLE_NAME };
 
@@ -411,6 +412,8 @@ static mcr_status fill(mcr_portable *p, const char *target, bool collapse)
                         "instead of rff, or without an approximation",
                         target);
     mcr_status s = find_finish(p, target);
+    if (!s)
+        s = mcr_model_check_width(p->ctx, p->model);
     if (!s)
         s = test_numbers(p);
     if (!s)

@@ -8,6 +8,37 @@
 
 #include "base/limits.h"
 #include "model/fourier.h"
+#include "model/width.h"
+
+static bool is_scaled(const mcr_model *m, const char *name)
+{
+    for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++)
+        if (strcmp(m->scaling->field[f].name, name) == 0)
+            return true;
+    return false;
+}
+
+mcr_status mcr_model_check_width(mcr *ctx, const mcr_model *m)
+{
+    enum { ENTRY = sizeof(double) + sizeof(int32_t), WIDE = 2 * sizeof(double) };
+    char size[MCR_SIZE_TEXT];
+    for (int64_t f = 0; f < mcr_data_fields(m->basis); f++) {
+        const mcr_store *s = m->basis->store[f];
+        if (s->kind != MCR_SPARSE || is_scaled(m, s->name)) /* scales: one per feature */
+            continue;
+        size_t stored = (size_t)s->start[s->count] * ENTRY, bytes = (size_t)s->cols * WIDE;
+        if (bytes > mcr_reading_most(ctx, stored))
+            return mcr_advise(
+                ctx,
+                mcr_fail(ctx, MCR_BAD_DATA,
+                         "the model has %lld features: vectors of that length take %s each, which "
+                         "is out of all proportion to its support vectors: if the model can be "
+                         "trusted, set the limit for data",
+                         (long long)s->cols, mcr_size_text(bytes / 2, size)),
+                "data-limit");
+    }
+    return MCR_OK;
+}
 
 mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
 {
@@ -27,9 +58,12 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
                         "explain: a model of %s has two kernels, and features of one only can be "
                         "shown",
                         m->learner);
+    mcr_status s = mcr_model_check_width(ctx, m);
+    if (s)
+        return s;
     if (m->loaded)
         mcr_predicting(ctx, true);
-    mcr_status s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+    s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
     if (m->loaded)
         mcr_predicting(ctx, false);
     return s;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/sized.h"
 #include "learn/svm_problem.h"
 
@@ -508,6 +509,8 @@ mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *da
                     .out = &found};
     const check *by = NULL;
     mcr_status s = MCR_SIZED_CHECK(mcr_verification, ctx, out);
+    if (model->loaded)
+        mcr_predicting(ctx, true); /* the model may come from someone else */
     if (!s)
         s = MCR_SIZED_READ(mcr_verify_given, &all, ctx, given);
     if (!s)
@@ -529,5 +532,7 @@ mcr_status mcr_model_verify(mcr *ctx, const mcr_model *model, const mcr_data *da
     if (!s)
         s = by->run(&v);
     close_verify(&v);
+    if (model->loaded)
+        mcr_predicting(ctx, false);
     return s ? s : MCR_SIZED_WRITE(mcr_verification, out, ctx, &found);
 }
