@@ -44,6 +44,16 @@ static void ask_for_large_pages(void *block, size_t bytes)
 #endif
 }
 
+static void *new_block(size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    void *block = NULL;
+    if (bytes >= 2 * LARGE_PAGE)
+        return posix_memalign(&block, LARGE_PAGE, bytes) == 0 ? block : NULL;
+#endif
+    return malloc(bytes);
+}
+
 void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     (void)user;
@@ -52,8 +62,7 @@ void *mcr_default_realloc(void *user, void *block, size_t old_bytes, size_t new_
         free(block);
         return NULL;
     }
-    bool large = block == NULL && new_bytes >= 2 * LARGE_PAGE && new_bytes < SIZE_MAX / 2;
-    block = large ? aligned_alloc(LARGE_PAGE, new_bytes) : realloc(block, new_bytes);
+    block = block != NULL ? realloc(block, new_bytes) : new_block(new_bytes);
     ask_for_large_pages(block, new_bytes);
     return block;
 }

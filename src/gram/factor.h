@@ -74,6 +74,9 @@ double mcr_gram_near_error(const mcr_gram *gram, double sum);
  * each unit of |a|, and D w by `value` in a row. Of a restricted Gram. */
 mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
                                 double *value);
+/* The largest sqrt(K(x,x)) of all objects that a restricted Gram, or that whose rows it has, is of:
+ * but for rounding no row is longer. */
+mcr_status mcr_gram_longest(const mcr_gram *gram, double *length);
 /* The gradient of sum_i loss_i(f(x_i)) + mu / 2 |f|^2 on the span of landmarks, by a pass in double
  * over all rows of a restricted Gram (all of these, not some): f has the coefficients T c in the
  * landmarks as they are rounded, which is what a model stores. u: filled as for round.h, with mu f

@@ -102,6 +102,20 @@ static mcr_status measure_all_rows(const restricted *t, double *length, double *
     return s;
 }
 
+mcr_status mcr_gram_longest(const mcr_gram *gram, double *length)
+{
+    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
+    const restricted *t = g->of.self;
+    int64_t n = t->cross ? mcr_gram_rows(t->cross) : mcr_data_count(t->data);
+    double error = 0, blocks, *all = mcr_alloc(t->ctx, (size_t)n, sizeof *all);
+    mcr_status s = all ? measure_all_rows(t, all, &error, &blocks) : MCR_NO_MEMORY;
+    *length = 0;
+    for (int64_t i = 0; i < n && !s; i++)
+        *length = fmax(*length, all[i]);
+    mcr_free(t->ctx, all);
+    return s ? s : mcr_team_largest(t->ctx, length, 1);
+}
+
 /* What |T| does to errors of values at the landmarks, which are at most their lengths: all errors
  * as bad as can be, or independent. */
 typedef struct gain {

@@ -225,12 +225,6 @@ static double best_gain(const state *t, int64_t i, int64_t *to)
     return best;
 }
 
-/* What a share of the objective is taken of; not less than rounding allows to see. */
-static double scale(const state *t, double at)
-{
-    return fmax(at, 1e-9 * t->total);
-}
-
 /* ---- steps ------------------------------------------------------------------------------------*/
 
 static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
@@ -313,7 +307,7 @@ static mcr_status lloyd(state *t)
             t->stop = MCR_STOP_STEPS;
         double now = objective(t);
         if (t->stop || mcr_cluster_is_over(t, now, NAN) ||
-            !(t->at.before - now > 0.1 * t->p->tolerance * scale(t, now)))
+            !(t->at.before - now > 0.1 * t->p->tolerance * mcr_cluster_scale(t, now)))
             return s;
         t->at.before = now;
     }
@@ -361,7 +355,8 @@ static mcr_status hartigan(state *t)
     while (moves > 0 && !s && !t->stop) {
         if ((s = mcr_cluster_offer(t)))
             break;
-        double at = objective(t), gains = 0, least = 0.5 * t->p->tolerance * scale(t, at);
+        double at = objective(t), gains = 0,
+               least = 0.5 * t->p->tolerance * mcr_cluster_scale(t, at);
         moves = 0;
         s = sweep(t, least, &moves, &gains);
         sum_clusters(t);
@@ -369,7 +364,7 @@ static mcr_status hartigan(state *t)
         if (t->p->most_steps && t->steps - t->at.last >= t->p->most_steps && moves > 0)
             t->stop = MCR_STOP_STEPS;
         else if (moves > 0)
-            (void)mcr_cluster_is_over(t, at - gains, gains / scale(t, at));
+            (void)mcr_cluster_is_over(t, at - gains, gains / mcr_cluster_scale(t, at));
     }
     return s;
 }
@@ -390,7 +385,7 @@ static mcr_status evaluate(state *t, bool first, double *at, double *gain)
         int64_t to;
         most = fmax(most, best_gain(t, i, &to));
     }
-    *gain = most / scale(t, *at);
+    *gain = most / mcr_cluster_scale(t, *at);
     return s;
 }
 
@@ -399,7 +394,7 @@ static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 static bool is_beaten(const state *t, double *at)
 {
     *at = objective(t);
-    return *at > t->best->objective + 1e-6 * scale(t, t->best->objective);
+    return *at > t->best->objective + 1e-6 * mcr_cluster_scale(t, t->best->objective);
 }
 
 /* One start, from its seeds to a partition that no move improves. */
@@ -459,8 +454,8 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
     for (int64_t i = 0; i < t->n && !s; i++)
         t->total += p->weight[i] * fabs(t->diagonal[i]);
     if (!s)
-        s = mcr_cluster_cross_open(t);
-    return s ? s : t->wide ? mcr_cluster_features_open(t) : open_values(t);
+        s = t->wide ? mcr_cluster_features_open(t) : open_values(t);
+    return s ? s : mcr_cluster_cross_open(t); /* of the memory that K leaves */
 }
 
 static void close_state(state *t)

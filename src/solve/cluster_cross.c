@@ -69,14 +69,15 @@ void mcr_cluster_cross_keep(state *t, double objective)
     if (!t->crosses || !(objective < p[1].objective))
         return;
     for (int i = 0; i < 2; i++)
-        if (fabs(objective - p[i].objective) <= SAME * objective)
+        if (fabs(objective - p[i].objective) <= SAME * mcr_cluster_scale(t, objective))
             return;
-    if (objective < p[0].objective) {
+    bool first = objective < p[0].objective;
+    if (first) {
         parent old = p[1];
         p[1] = p[0];
         p[0] = old;
     }
-    parent *to = objective < p[1].objective && p[0].objective < objective ? &p[1] : &p[0];
+    parent *to = &p[first ? 0 : 1];
     memcpy(to->of, t->of, sizeof *to->of * (size_t)t->n);
     memcpy(to->weight, t->weight, sizeof *to->weight * (size_t)t->k);
     memcpy(to->q, t->q, sizeof *to->q * (size_t)t->k);

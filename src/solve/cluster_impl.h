@@ -80,6 +80,11 @@ mcr_status mcr_cluster_fetch(mcr_cluster_state *t, const int64_t *object, int64_
                              const double **row);
 /* Whether to end, by time or the user. */
 bool mcr_cluster_is_over(mcr_cluster_state *t, double at, double gain);
+/* What a share of the objective is taken of; not less than rounding allows to see. */
+static inline double mcr_cluster_scale(const mcr_cluster_state *t, double at)
+{
+    return fmax(at, 1e-9 * t->total);
+}
 /* What rounding could make of a distance of object i. Less than that is no difference, so that
  * kernel values and features, which round differently, choose alike. */
 static inline double mcr_cluster_rounding(const mcr_cluster_state *t, int64_t i, double distance)

@@ -280,7 +280,7 @@ static mcr_status take_back(mcr_falkon *t, double length)
 /* Whether the preconditioner is the Hessian itself: made again, it gives the step. */
 static bool is_direct(const mcr_falkon *t)
 {
-    return t->joint && t->r->sample == t->all;
+    return t->joint && t->whole;
 }
 
 /* One step of Newton's method, and where it leads. */

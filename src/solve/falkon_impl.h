@@ -32,6 +32,7 @@ typedef struct mcr_falkon {
     size_t taken;
     double *h, *sf, *sg; /* of the sample: weights; samples x columns */
     mcr_system m;        /* the preconditioner */
+    bool whole;          /* the sample is all rows */
     bool joint;          /* it has all columns, not one curvature for each of them */
     bool quick;          /* the preconditioner takes the sample's kernel values, not features */
     bool rough;          /* passes of conjugate gradients take floats */

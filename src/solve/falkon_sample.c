@@ -96,6 +96,7 @@ mcr_status mcr_falkon_open_sample(mcr_falkon *t)
     int64_t strata = choose_size(t);
     mcr_rows own = strata < t->all ? mcr_gram_landmarks(t->gram) : (mcr_rows){NULL, 0, 0};
     t->r->sample = strata + own.count;
+    t->whole = strata == t->all;
     /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
     double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
     size_t count = (size_t)fmin(each, (double)t->r->sample);

@@ -188,6 +188,14 @@ static mcr_status precondition(void *self, const double *r, double *z)
     return divide(p->with, p->cols, z);
 }
 
+static mcr_status over(void *self, double norm, bool *yes)
+{
+    const problem *p = self;
+    (void)norm;
+    *yes = p->with->is_over && p->with->is_over(p->with->self);
+    return MCR_OK;
+}
+
 static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, const double *weight, double h,
                              int64_t cols, double *x)
 {
@@ -200,6 +208,7 @@ static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, const double *weight
                        .columns = cols,
                        .apply = apply,
                        .precondition = precondition,
+                       .over = over,
                        .self = &p,
                        .enough = ENOUGH,
                        .relative = true,

@@ -23,9 +23,11 @@ typedef struct mcr_sampled {
     int64_t most;
     int64_t *row;
     double *weight;
-    bool whole; /* these are all rows of the last system, not some */
-    double sum; /* of the weights that the matrix was made of */
-    double h;   /* of the factor; 0: there is none */
+    bool whole;                  /* these are all rows of the last system, not some */
+    double sum;                  /* of the weights that the matrix was made of */
+    double h;                    /* of the factor; 0: there is none */
+    bool (*is_over)(void *self); /* a limit is reached: a rough solution will do; NULL: never */
+    void *self;
 } mcr_sampled;
 
 mcr_status mcr_sampled_open(mcr_sampled *t, mcr_gram *d, mcr_system *m);

@@ -41,6 +41,12 @@ enum {
 
 /* ---- space ------------------------------------------------------------------------------------*/
 
+static bool is_over(void *self)
+{
+    const mcr_hinge *t = self;
+    return mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result);
+}
+
 static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
 {
     *t = (mcr_hinge){.ctx = mcr_gram_context(d),
@@ -65,7 +71,11 @@ static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_
             return MCR_NO_MEMORY;
     t->near.count = -1;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
-    return s ? s : mcr_sampled_open(&t->sampled, d, &t->m);
+    if (!s)
+        s = mcr_sampled_open(&t->sampled, d, &t->m);
+    t->sampled.is_over = is_over;
+    t->sampled.self = t;
+    return s;
 }
 
 static void close_state(mcr_hinge *t)
@@ -217,6 +227,7 @@ static mcr_status take_step(mcr_hinge *t)
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
+    t->off += fabs(t->step) * t->off_step;
     t->result->steps++;
     return mcr_hinge_renew(t);
 }
@@ -377,7 +388,7 @@ static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
         t->place.steps = t->place.idle = 0;
     t->goes_on = false;
     for (; t->place.steps < MOST && t->place.idle < PATIENCE && !s; t->place.steps++) {
-        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result)))
+        if ((*over = is_over(t)))
             return MCR_OK;
         if ((s = mcr_resume_offer(t->ctx, t->part, walk, t)))
             break;
@@ -387,7 +398,7 @@ static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
         if (crossed || t->off > MCR_HINGE_STALE * t->h)
             s = mcr_hinge_start(t, !crossed);
         if (crossed && !s)
-            mcr_hinge_hold(t, &crossed);
+            (void)mcr_hinge_hold(t);
         mcr_hinge_leave_out(t);
         t->near.least *= 0.5;
         if (!s)
@@ -409,9 +420,14 @@ static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
     return s;
 }
 
-/* The longest row of some, twice. */
+/* The longest row, or of some, twice: features are rounded, and some are not all. */
 static mcr_status measure(mcr_hinge *t)
 {
+    if (mcr_gram_is_restricted(t->d)) {
+        mcr_status s = mcr_gram_longest(t->d, &t->reach);
+        t->reach *= 2;
+        return s;
+    }
     int64_t n = t->n, count = n < SAMPLE ? n : SAMPLE;
     for (int64_t i = 0; i < count; i++)
         t->row[i] = i * n / count;
@@ -466,11 +482,10 @@ static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
             s = evaluate(t, b, g, w);
         if (s || over || t->result->violation <= t->p->tolerance)
             break;
-        bool came = false; /* objects that were left out */
-        if (t->near.count >= 0)
+        bool some_out = t->near.count >= 0;
+        if (some_out || t->off > 0)
             s = mcr_hinge_start(t, true);
-        if (!s && mcr_gram_is_restricted(t->d))
-            mcr_hinge_hold(t, &came);
+        bool came = !s && some_out && mcr_hinge_hold(t);
         t->place.last *= came ? 1 : 0.5;
         t->floats = false;
         t->near.least = t->place.tries > TRIES / 2 ? INFINITY : t->near.least;

@@ -41,7 +41,7 @@ typedef struct mcr_hinge {
     double h, bias, dbias, step;
     double reach;                       /* length of a row, at most or nearly so */
     bool floats;                        /* passes over many objects may take floats */
-    double off;                         /* what these have left in s and in D'b, about */
+    double off, off_step;               /* what these leave in s and D'b, about; in ds */
     double *w, *sum, *u, *edge, *right; /* p; sum: D'b; right: p x 2 */
     mcr_system m;
     mcr_sampled sampled; /* of many objects within the width; uses m */
@@ -100,8 +100,8 @@ mcr_status mcr_hinge_expand_members(mcr_hinge *t);
 double mcr_hinge_slope_of_others(const mcr_hinge *t);
 /* Guards move with the others; how far most objects have gone. */
 void mcr_hinge_watch(mcr_hinge *t);
-/* Objects that were left out and have another b now; *some: there is one. */
-void mcr_hinge_hold(mcr_hinge *t, bool *some);
+/* Keeps objects that were left out and have another b now; whether there is one. */
+bool mcr_hinge_hold(mcr_hinge *t);
 /* s, b and D'b of all objects for the weights that there are. */
 mcr_status mcr_hinge_start(mcr_hinge *t, bool precise);
 

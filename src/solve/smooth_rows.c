@@ -152,9 +152,10 @@ static mcr_status expand(mcr_hinge *t, mcr_rows rows, const double *v, double *y
     mcr_status s = t->floats ? mcr_gram_float_error(t->d, v, 1, &slope, &value) : MCR_OK;
     if (s)
         return s;
+    t->off_step = 0;
     if (t->h < FLOAT_WIDTHS * t->place.last || !(value <= FLOAT_SHARE * t->h))
         return mcr_gram_expand(t->d, rows, v, 1, y);
-    t->off += value;
+    t->off_step = value;
     return mcr_gram_factor_round(t->d, &(mcr_round){.x = rows, .outputs = 1, .c = v, .y = y});
 }
 
@@ -213,11 +214,13 @@ static double slopes(const void *self, int64_t first, int64_t count, const doubl
     return 0;
 }
 
-void mcr_hinge_hold(mcr_hinge *t, bool *some)
+bool mcr_hinge_hold(mcr_hinge *t)
 {
+    bool some = false;
     for (int64_t i = 0; i < t->at.count; i++)
         if (fabs(t->change[i]) > 0.5 * (t->hi[i] - t->lo[i]))
-            t->held[i] = *some = true;
+            t->held[i] = some = true;
+    return some;
 }
 
 mcr_status mcr_hinge_start(mcr_hinge *t, bool precise)

@@ -135,7 +135,6 @@ static void names_targets(void **state)
     mcr_data_free(data);
 }
 
-/* A label that is not finite is a fault among numbers, at its place, unless it is quoted. */
 /* Targets with a decimal comma are numbers; where most labels are words, a comma is one of a name,
  * and says nothing about the numbers. */
 static void reads_decimal_commas(void **state)
@@ -147,6 +146,9 @@ static void reads_decimal_commas(void **state)
     assert_string_equal(mcr_data_class_name(data, 1), "2.5");
     assert_true(mcr_data_targets(data)[0] == 2.5 && mcr_data_targets(data)[1] == -3.25);
     assert_true(mcr_data_targets(data)[2] == 4 && data->store[0]->dense[0] == 1.5);
+    mcr_data_free(data);
+    data = table(ctx, "a;y\n1,5;2,5\n2,5;3,5\n3,5;1,25e+00\n4,5;,5\n", none);
+    assert_true(mcr_data_targets(data)[2] == 1.25 && mcr_data_targets(data)[3] == 0.5);
     mcr_data_free(data);
     data = table(ctx, "a;y\n1,5;,425\n2;u\n3,5;v\n", none);
     assert_string_equal(mcr_data_class_name(data, 0), ",425");
@@ -161,6 +163,7 @@ static void reads_decimal_commas(void **state)
     mcr_data_free(data);
 }
 
+/* A label that is not finite is a fault among numbers, at its place, unless it is quoted. */
 static void refuses_labels(void **state)
 {
     mcr *ctx = *state;

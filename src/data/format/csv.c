@@ -302,7 +302,9 @@ static mcr_status add_label(reader *r, const mcr_csv_chunk *c, const mcr_csv_cel
         .text = c->from + cell->at, .length = cell->length, .doubled = cell->doubled};
     int64_t finite = mcr_labels_not_finite(r->labels);
     mcr_status status;
-    bool comma = r->label_commas && mcr_csv_decimal_comma(&f);
+    double value;
+    bool comma = r->label_commas && memchr(f.text, ',', f.length) != NULL &&
+                 mcr_csv_comma_number(&f, &value);
     if (f.doubled || comma) {
         char *plain = mcr_alloc(r->ctx, f.length, 1);
         if (plain == NULL)
