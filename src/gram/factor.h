@@ -42,8 +42,8 @@ typedef struct mcr_factor {
     mcr_status (*round)(void *self, struct mcr_round *round);
     /* D^T diag(h) D without making rows, x as before, if that is off by no more than about `off`;
      * *done: it is so. NULL: from the rows. */
-    mcr_status (*weigh)(void *self, mcr_rows x, const double *h, double off, double *m, int64_t ldm,
-                        bool *done);
+    mcr_status (*weighted)(void *self, mcr_rows x, const double *h, double off, double *m,
+                           int64_t ldm, bool *done);
     double work; /* multiply-adds of such a product per row; 0: as many as entries */
     /* These are some of the rows; other processes have the others, and products with D^T are added
      * up over all of them. */

@@ -500,7 +500,7 @@ mcr_status mcr_gram_gather(mcr_gram *gram, const int32_t *group, const double *w
 
 /* ---- D^T diag(h) D ----------------------------------------------------------------------------*/
 
-static mcr_status weigh_part(void *arg, int64_t item, int worker)
+static mcr_status weighted_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
@@ -521,12 +521,12 @@ static mcr_status weigh_part(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-static mcr_status weigh_sparse(const slice *d, product_job *j, double *m, int64_t ldm)
+static mcr_status weighted_sparse(const slice *d, product_job *j, double *m, int64_t ldm)
 {
     int64_t size = d->p * d->p;
     j->parts = count_parts(d, size, WEIGH_ROWS);
     j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
-    mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, weigh_part, j) : MCR_NO_MEMORY;
+    mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, weighted_part, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)
         for (int64_t k = 0; k < d->p; k++)
             for (int64_t l = 0; l <= k; l++)
@@ -535,7 +535,7 @@ static mcr_status weigh_sparse(const slice *d, product_job *j, double *m, int64_
     return s;
 }
 
-static mcr_status weigh_tile(void *arg, int64_t item, int worker)
+static mcr_status weighted_tile(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const product_job *j = arg;
@@ -565,13 +565,13 @@ static void scale_rows(product_job *j)
     j->count = to;
 }
 
-static mcr_status weigh_block(product_job *j)
+static mcr_status weighted_block(product_job *j)
 {
     int64_t side = mcr_parts(j->d->p, TILE);
     mcr_status s = fill_block(j);
     if (!s)
         scale_rows(j);
-    return s || j->count == 0 ? s : run_items(j->d->ctx, side * (side + 1) / 2, weigh_tile, j);
+    return s || j->count == 0 ? s : run_items(j->d->ctx, side * (side + 1) / 2, weighted_tile, j);
 }
 
 mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm)
@@ -581,8 +581,8 @@ mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, doub
     for (int64_t k = 0; k < d.p; k++)
         memset(m + k * ldm, 0, sizeof *m * (size_t)d.p);
     if (d.start && entries(&d) < MCR_DENSE_SHARE * (double)d.n * (double)d.p)
-        return weigh_sparse(&d, &j, m, ldm);
-    return over_blocks(&j, weigh_block);
+        return weighted_sparse(&d, &j, m, ldm);
+    return over_blocks(&j, weighted_block);
 }
 
 /* ---- lengths ----------------------------------------------------------------------------------*/

@@ -75,10 +75,10 @@ mcr_status mcr_factor_weighted_near(mcr_gram *gram, mcr_rows x, const double *h,
     int64_t *list = NULL;
     mcr_rows rows;
     mcr_status s = MCR_OK;
-    if (g->of.weigh) {
+    if (g->of.weighted) {
         s = source_rows(g, x, &rows, &list);
         if (!s)
-            s = g->of.weigh(g->of.self, rows, h, off, m, ldm, &done);
+            s = g->of.weighted(g->of.self, rows, h, off, m, ldm, &done);
         mcr_free(gram->ctx, list);
     }
     return s || done ? s : mcr_factor_weighted(gram, x, h, m, ldm);

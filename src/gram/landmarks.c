@@ -194,8 +194,8 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
     pool p = {0};
     mcr_gram *gram = NULL;
     int64_t wanted = 4 * count > 2000 ? 4 * count : 2000;
-    double buffer = sqrt((double)mcr_budget_left(ctx) / 8 / sizeof(float));
-    wanted = (double)wanted > buffer ? (int64_t)buffer : wanted;
+    double most = sqrt((double)mcr_budget_left(ctx) / 8 / sizeof(float));
+    wanted = (double)wanted > most ? (int64_t)most : wanted;
     mcr_status s = open_pool(&p, ctx, data, wanted > count ? wanted : count);
     means m = {.n = p.n, .clusters = count};
     size_t bytes = (size_t)p.n * (size_t)(p.n + count) * sizeof(float);

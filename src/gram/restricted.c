@@ -222,8 +222,8 @@ static mcr_status turn_both(const restricted *t, const double *k, double *kt, do
 }
 
 /* k: landmarks x landmarks, then as many x features. */
-static mcr_status weigh_values(restricted *t, mcr_rows x, const double *h, double *k, double *m,
-                               int64_t ldm)
+static mcr_status weighted_values(restricted *t, mcr_rows x, const double *h, double *k, double *m,
+                                  int64_t ldm)
 {
     int64_t rows = t->map->landmarks;
     mcr_gram *values = NULL;
@@ -241,8 +241,8 @@ static mcr_status weigh_values(restricted *t, mcr_rows x, const double *h, doubl
     return s;
 }
 
-static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, double *m, int64_t ldm,
-                        bool *done)
+static mcr_status weighted(void *self, mcr_rows x, const double *h, double off, double *m,
+                           int64_t ldm, bool *done)
 {
     restricted *t = self;
     double sum = 0;
@@ -256,7 +256,7 @@ static mcr_status weigh(void *self, mcr_rows x, const double *h, double off, dou
     if (s || !*done)
         return s;
     double *k = mcr_alloc(t->ctx, bytes, 1);
-    s = k ? weigh_values(t, x, h, k, m, ldm) : MCR_NO_MEMORY;
+    s = k ? weighted_values(t, x, h, k, m, ldm) : MCR_NO_MEMORY;
     mcr_free(t->ctx, k);
     mcr_budget_give(t->ctx, bytes);
     return s;
@@ -335,7 +335,7 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
                                           .block = make_rows,
                                           .self = t,
                                           .round = through,
-                                          .weigh = weigh,
+                                          .weighted = weighted,
                                           .spread = mcr_team_of_rows(ctx) != NULL,
                                           .work = (double)map->landmarks * work});
     if (s) {

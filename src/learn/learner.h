@@ -313,7 +313,7 @@ typedef struct mcr_learner_type {
     const char *no_folds;      /* trainings on folds of one K: cv and tune */
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
-    bool factorises;    /* smaller ones, but for most of its time: BLAS should as well */
+    bool factorises;    /* smaller matrices, for most of its time: the same */
     bool no_start;      /* has no use for a model to start from */
     bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
     bool spreads; /* can be trained where rows are spread over several processes (base/team.h) */

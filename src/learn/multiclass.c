@@ -321,10 +321,10 @@ static mcr_status prepare_pairs(job *j)
     if ((st = mcr_class_may_be_easy(j, &easy)))
         return st;
     if (easy) {
-        bool buffer = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
-        if (buffer)
+        bool fits = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
+        if (fits)
             st = mcr_parallel(ctx, FIRST_PAIRS, solve_first, j);
-        for (int64_t p = 0; p < FIRST_PAIRS && !buffer && !st; p++)
+        for (int64_t p = 0; p < FIRST_PAIRS && !fits && !st; p++)
             st = solve_first(j, p, 0);
         if (st || mcr_class_is_easy(j))
             return st;

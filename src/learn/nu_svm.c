@@ -41,12 +41,12 @@ static const mcr_param table[] = {
 /* Fills each class in order up to half of the total; LIBSVM's start. */
 static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
 {
-    double total = 0, buffer[2] = {0, 0};
+    double total = 0, sum[2] = {0, 0};
     for (int64_t i = 0; i < p->n; i++) {
         total += p->weight[i];
-        buffer[p->y[i] > 0] += p->weight[i];
+        sum[p->y[i] > 0] += p->weight[i];
     }
-    double each = 0.5 * nu * total, most = fmin(buffer[0], buffer[1]);
+    double each = 0.5 * nu * total, most = fmin(sum[0], sum[1]);
     if (p->fold)
         each = fmin(each, most);
     double left[2] = {each, each};

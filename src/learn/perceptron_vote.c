@@ -184,8 +184,8 @@ typedef struct vote_job {
     const mcr_query *query;
     const double *k; /* basis x ld */
     int64_t first, count, ld;
-    double *capacity; /* of each worker: CHUNK x (outputs of scores and of votes) */
-    double *few;      /* of each worker: basis x TOGETHER */
+    double *buffer; /* of each worker: CHUNK x (outputs of scores and of votes) */
+    double *few;    /* of each worker: basis x TOGETHER */
 } vote_job;
 
 /* Two classes: each perceptron votes +1 or -1. A few objects at a time, whose scores and votes stay
@@ -244,8 +244,7 @@ static mcr_status vote_chunk(void *arg, int64_t item, int worker)
     const mcr_voted *t = a->state;
     int64_t outputs = a->fitted->outputs, at = item * CHUNK;
     int64_t count = job->count - at < CHUNK ? job->count - at : CHUNK;
-    double *f = job->capacity + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK,
-           lives = 0;
+    double *f = job->buffer + worker * 2 * outputs * CHUNK, *vote = f + outputs * CHUNK, lives = 0;
     memset(f, 0, sizeof *f * (size_t)(2 * outputs * CHUNK));
     if (outputs == 1)
         vote_of_two(job, at, count, job->few + worker * TOGETHER * a->fitted->basis, vote);
@@ -272,12 +271,12 @@ static mcr_status predict(const mcr_query *a)
     ld = ld < CHUNK ? CHUNK : ld < a->count ? ld : a->count;
     vote_job job = {.query = a, .ld = ld};
     double *k = mcr_alloc(a->ctx, (size_t)basis, (size_t)ld * sizeof *k);
-    job.capacity = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
-                             (size_t)outputs * sizeof *job.capacity);
+    job.buffer = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
+                           (size_t)outputs * sizeof *job.buffer);
     job.few = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * TOGETHER,
                         (size_t)basis * sizeof *job.few);
     job.k = k;
-    mcr_status s = k && job.capacity && job.few ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = k && job.buffer && job.few ? MCR_OK : MCR_NO_MEMORY;
     for (; job.first < a->count && !s; job.first += ld) {
         job.count = a->count - job.first < ld ? a->count - job.first : ld;
         s = mcr_gram_block(a->gram, (mcr_rows){NULL, 0, basis},
@@ -285,7 +284,7 @@ static mcr_status predict(const mcr_query *a)
         if (!s)
             s = mcr_parallel(a->ctx, (job.count + CHUNK - 1) / CHUNK, vote_chunk, &job);
     }
-    mcr_free_all(a->ctx, k, job.capacity, job.few);
+    mcr_free_all(a->ctx, k, job.buffer, job.few);
     return s;
 }
 

@@ -1,10 +1,9 @@
 /* plan.c: what a learner's problem costs from kernel values and from features.
  *
  * One loop over candidates: a representation of K and a solver that takes it. Each says how long it
- * takes and how much memory it needs. The estimates count multiply-adds, from the data alone, and
- * weigh them with rates that were measured once, on two cores, on a1a, a9a, ijcnn1, covtype, sector
- * and sets of strings and graphs: so the choice is the same on every machine and for any number of
- * threads.
+ * takes and how much memory it needs. The estimates count multiply-adds, from the data alone, times
+ * rates that were measured once, on two cores, on a1a, a9a, ijcnn1, covtype, sector and sets of
+ * strings and graphs: so the choice is the same on every machine and for any number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

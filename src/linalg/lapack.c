@@ -13,8 +13,8 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
-/* Columns of a panel, and that are solved for at a time; rows and columns of a tile behind it;
- * columns of L^-1 at a time. */
+/* Columns of a panel; those of them that are solved at a time; rows and columns of a tile behind
+ * it; columns of L^-1 at a time. */
 enum { PANEL = 256, SLIM = 64, TILE = 512, STRIP = 128 };
 /* ---- factor and solution ----------------------------------------------------------------------*/
 

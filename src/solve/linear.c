@@ -232,21 +232,21 @@ static double space_of(const mcr_qp *p, const double *b, int64_t i, double sum, 
 void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
 {
     for (int pass = 0; pass < 4 && !p->no_sum; pass++) {
-        double sum = -wanted, buffer = 0;
+        double sum = -wanted, slack = 0;
         for (int64_t i = 0; i < p->n; i++)
             sum += b[i];
         bool free_only = true;
         for (int64_t i = 0; i < p->n; i++)
-            buffer += space_of(p, b, i, sum, true);
-        if (buffer < 2 * fabs(sum)) {
+            slack += space_of(p, b, i, sum, true);
+        if (slack < 2 * fabs(sum)) {
             free_only = false;
-            buffer = 0;
+            slack = 0;
             for (int64_t i = 0; i < p->n; i++)
-                buffer += space_of(p, b, i, sum, false);
+                slack += space_of(p, b, i, sum, false);
         }
-        if (sum == 0 || !(buffer > 0))
+        if (sum == 0 || !(slack > 0))
             return;
-        double share = fmin(fabs(sum) / buffer, 1);
+        double share = fmin(fabs(sum) / slack, 1);
         for (int64_t i = 0; i < p->n; i++) {
             double step = share * space_of(p, b, i, sum, free_only);
             b[i] = fmin(fmax(b[i] - (sum > 0 ? step : -step), p->lo[i]), p->hi[i]);

@@ -73,7 +73,7 @@ static mcr_status expand(const state *t, const double *u, double *y)
 }
 
 /* m = L' diag(h) L, both triangles; h has one sign, and becomes positive. */
-static mcr_status weigh(const state *t, double *h, double *m, int64_t ld)
+static mcr_status weighted(const state *t, double *h, double *m, int64_t ld)
 {
     bool negative = false;
     for (int64_t i = 0; i < mcr_gram_rows(t->factor); i++) {
@@ -243,8 +243,8 @@ static mcr_status fill_inner(state *t, const double *f)
         for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
             for (int64_t i = 0; i < n; i++)
                 t->direction.gv[i] = t->curved.v[i * k + o];
-            s = weigh(t, t->direction.gv, t->inner.a + o * rank * t->inner.ld + c * rank,
-                      t->inner.ld);
+            s = weighted(t, t->direction.gv, t->inner.a + o * rank * t->inner.ld + c * rank,
+                         t->inner.ld);
         }
     }
     if (!s)

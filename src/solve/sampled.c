@@ -163,7 +163,7 @@ typedef struct problem {
     int64_t cols;
 } problem;
 
-static double weigh(const void *self, int64_t first, int64_t count, const double *y, double *a)
+static double scale_rows(const void *self, int64_t first, int64_t count, const double *y, double *a)
 {
     const problem *p = self;
     for (int64_t i = 0; i < count * p->cols; i++)
@@ -174,7 +174,8 @@ static double weigh(const void *self, int64_t first, int64_t count, const double
 static mcr_status apply(void *self, const double *v, double *av)
 {
     const problem *p = self;
-    mcr_round pass = {.x = p->rows, .outputs = p->cols, .c = v, .work = weigh, .self = p, .u = av};
+    mcr_round pass = {
+        .x = p->rows, .outputs = p->cols, .c = v, .work = scale_rows, .self = p, .u = av};
     mcr_status s = mcr_gram_factor_round(p->with->d, &pass);
     for (int64_t k = 0; k < mcr_gram_width(p->with->d) * p->cols && !s; k++)
         av[k] += v[k];

@@ -327,14 +327,14 @@ static void round_off(interior *t, double *b)
         b[v->object] += v->sign * (v->x == v->high ? to : v->x * t->unit);
     }
     for (int g = 0; g < t->groups; g++) {
-        double lack = 0, buffer = 0;
+        double lack = 0, slack = 0;
         for (int64_t i = 0; i < t->n; i++) {
             if (mcr_smo_group(t->s, i) != g)
                 continue;
             lack += t->s->b[i] - b[i];
-            buffer += fmin(b[i] - p->lo[i], p->hi[i] - b[i]);
+            slack += fmin(b[i] - p->lo[i], p->hi[i] - b[i]);
         }
-        double share = buffer > 0 ? fmax(-1, fmin(1, lack / buffer)) : 0;
+        double share = slack > 0 ? fmax(-1, fmin(1, lack / slack)) : 0;
         for (int64_t i = 0; i < t->n; i++)
             if (mcr_smo_group(t->s, i) == g)
                 b[i] += share * fmin(b[i] - p->lo[i], p->hi[i] - b[i]);

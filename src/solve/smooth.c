@@ -104,7 +104,7 @@ static void pick(mcr_hinge *t, double width, double *error)
 }
 
 /* Weights of the list times the width, and the row of the bias; *corner: its last element. */
-static mcr_status weigh(mcr_hinge *t, mcr_rows part, double *corner)
+static mcr_status set_weights(mcr_hinge *t, mcr_rows part, double *corner)
 {
     *corner = 0;
     for (int64_t k = 0; k < t->count; k++) {
@@ -144,7 +144,7 @@ static mcr_status direct(mcr_hinge *t, double *gain)
     int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
     double corner, sum[MCR_HINGE_FOUND];
     mcr_rows part = mcr_hinge_listed(t);
-    mcr_status s = weigh(t, part, &corner);
+    mcr_status s = set_weights(t, part, &corner);
     for (int64_t k = 0; k < p && !s; k++) {
         t->right[k * cols] = t->sum[k] - t->w[k];
         if (cols == 2)
