@@ -5,9 +5,11 @@
 #include "solve/linear.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
+#include "base/order.h"
 #include "gram/round.h"
 #include "linalg/blas.h"
 
@@ -47,32 +49,66 @@ static bool is_settled(const mcr_qp *p, double *b)
     return !p->no_sum && !(up && down);
 }
 
-/* With small bounds all coefficients may be at those that are farther from 0. No slope then says
- * what the offset is, only where it may be, and no solver that goes by slopes within the bounds
- * ends. *done: it is so, and b, g and w are these; else they are as they were. Where bounds that
- * are equal but for rounding add up to the sum of b. */
+static double far_bound(const mcr_qp *p, int64_t i)
+{
+    return p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
+}
+
+/* Puts b at the bounds that are farther from 0, but for those whose slopes want it least: they take
+ * what the sum of these bounds exceeds that of b by. order: n of them. */
+static void set_bounds(const mcr_qp *p, const double *g, double excess, double *b,
+                       mcr_ranked *order)
+{
+    int64_t count = 0;
+    bool up = excess < 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        b[i] = far_bound(p, i);
+        if (up ? b[i] < p->hi[i] : b[i] > p->lo[i])
+            order[count++] = (mcr_ranked){g[i] - p->z[i], i};
+    }
+    if (excess == 0)
+        return;
+    qsort(order, (size_t)count, sizeof *order, up ? mcr_ranked_rising : mcr_ranked_falling);
+    for (int64_t k = 0; k < count && excess != 0; k++) {
+        int64_t i = order[k].number;
+        double to = up ? fmin(p->hi[i], b[i] - excess) : fmax(p->lo[i], b[i] - excess);
+        excess = up ? fmin(excess + to - b[i], 0) : fmax(excess + to - b[i], 0);
+        b[i] = to;
+    }
+}
+
+/* With small bounds nearly all coefficients may be at those that are farther from 0. Hardly a slope
+ * then says what the offset is, only where it may be, and no solver that goes by slopes within the
+ * bounds ends. *done: it is so, and b, g and w are these; else they are as they were. */
 static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                              mcr_qp_result *result, bool *done)
 {
+    enum { TRIES = 8 };
     mcr *ctx = mcr_gram_context(d);
-    double sum = 0, size = 0;
+    double excess = 0, size = 0;
     *done = false;
     for (int64_t i = 0; i < p->n; i++) {
-        double to = p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
-        sum += to - b[i];
-        size += fabs(to);
+        excess += far_bound(p, i) - b[i];
+        size += fabs(far_bound(p, i));
     }
-    if (p->no_sum || fabs(sum) > 1e-12 * size)
+    if (fabs(excess) <= 1e-12 * size) /* bounds that are equal but for rounding */
+        excess = 0;
+    if (p->no_sum || (excess != 0 && !isfinite(result->violation)))
         return MCR_OK;
     double *kept = mcr_alloc(ctx, (size_t)p->n, sizeof *kept);
+    mcr_ranked *order = kept ? mcr_alloc(ctx, (size_t)p->n, sizeof *order) : NULL;
     mcr_qp_result at = *result;
-    if (!kept)
-        return MCR_NO_MEMORY;
-    memcpy(kept, b, sizeof *b * (size_t)p->n);
-    for (int64_t i = 0; i < p->n; i++)
-        b[i] = p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
-    mcr_status s = mcr_linear_evaluate(d, p, b, g, w, &at);
-    *done = !s && at.violation <= p->tolerance;
+    mcr_status s = order ? MCR_OK : MCR_NO_MEMORY;
+    at.square_error = 0; /* w will be D'b */
+    if (!s)
+        memcpy(kept, b, sizeof *b * (size_t)p->n);
+    for (int k = 0; k < (excess != 0 ? TRIES : 1) && !s && !*done; k++) {
+        set_bounds(p, g, excess, b, order);
+        s = mcr_linear_evaluate(d, p, b, g, w, &at);
+        *done = !s && at.violation <= p->tolerance;
+        if (mcr_deadline_over(ctx))
+            break;
+    }
     if (*done) {
         *result = at;
         result->stop = MCR_STOP_OPTIMAL;
@@ -80,7 +116,7 @@ static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g,
         memcpy(b, kept, sizeof *b * (size_t)p->n);
         s = isfinite(result->violation) ? mcr_linear_evaluate(d, p, b, g, w, &at) : MCR_OK;
     }
-    mcr_free(ctx, kept);
+    mcr_free_all(ctx, kept, order);
     return s;
 }
 

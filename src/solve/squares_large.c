@@ -112,8 +112,8 @@ static mcr_status over(void *self, double norm, bool *yes)
     t->since++;
     t->spent++;
     t->lost = is_slow(t, norm);
-    *yes = t->lost || is_over(t, norm);
-    return MCR_OK;
+    *yes = t->lost;
+    return t->lost || !is_over(t, norm) ? MCR_OK : mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
 }
 
 static double norm_of(const state *t, const double *v)
@@ -173,7 +173,7 @@ static mcr_status solve_one(state *t, double *step)
         memset(t->x, 0, sizeof *t->x * (size_t)t->n);
         t->spent = t->round = 0;
     }
-    for (; !s && t->norm > t->wanted && !is_over(t, t->norm); t->round++) {
+    for (; !s && t->norm > t->wanted; t->round++) {
         mcr_conjugate c = {.ctx = t->ctx,
                            .size = t->n,
                            .apply = apply,

@@ -8,6 +8,7 @@ import csv
 import math
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -142,10 +143,13 @@ def test_verify_refuses_other_data():
     assert "for models of LIBSVM" in done.stderr, done.stderr
 
 
+def svm_train():
+    train = shutil.which("svm-train", path=os.environ.get("LIBSVM_BIN"))
+    return train or tap.skip("no svm-train (install libsvm-tools, or set LIBSVM_BIN)")
+
+
 def test_verify_evaluates_models_of_libsvm():
-    train = shutil.which("svm-train")
-    if not train:
-        tap.skip("svm-train is not there")
+    train = svm_train()
     file = sample("moons", 200, path="d.svm")
     numbers = sample("sinc", 150, path="n.svm")
     for kind, data in (("0", file), ("1", file), ("2", file), ("3", numbers), ("4", numbers)):
@@ -163,9 +167,7 @@ def test_verify_evaluates_models_of_libsvm():
 
 def test_verify_tells_equal_objects_of_both_classes_apart():
     """A file of LIBSVM names no objects: the sign of a coefficient says of which class its object is."""
-    train = shutil.which("svm-train")
-    if not train:
-        tap.skip("svm-train is not there")
+    train = svm_train()
     rows = ["%d 1:%g 2:%g" % (y, i % 5, i % 3) for i in range(30) for y in (1, -1)[:: 1 + (i % 2)]]
     rows += ["%d 1:%g 2:%g" % (1 if i % 5 > 1 else -1, i % 5, i % 3) for i in range(30)]
     open("equal.svm", "w").write("\n".join(rows) + "\n")
@@ -382,6 +384,22 @@ def test_all_coefficients_at_their_bounds():
             near = tap.mercer_json("fit", "svm", "balanced.csv", "-k", "rbf(gamma=1)", "-C", C, "--approx", approx,
                                    "--rank", 50, "-o", "p.mercer")
             tap.check_equal(near["stop"], "optimal", (approx, C))
+
+
+def test_nearly_all_coefficients_at_their_bounds():
+    """Classes of other sizes and a small C: few coefficients, or none, are between their bounds."""
+    draw = random.Random(11)
+    for first, second, C in ((9, 8, "0.3"), (30, 31, "0.02"), (40, 37, "0.05"), (25, 60, "0.01")):
+        with open("sizes.csv", "w") as out:
+            for i in range(first + second):
+                out.write("%.3f,%.3f,%.3f,%s\n" % (draw.gauss(0, 1), draw.gauss(0, 1), draw.gauss(0, 1), "ab"[i >= first]))
+        for approx, rank in (("nystrom", "9"), ("falkon", "9"), ("nystrom", "200")):
+            got = tap.mercer_json("fit", "svm", "sizes.csv", "-k", "rbf(gamma=0.5)", "-C", C, "--approx", approx, "--rank", rank)
+            tap.check_equal(got["stop"], "optimal", (first, second, C, approx, rank))
+            assert got["primal"] - got["dual"] < 0.01 * got["dual"], got
+            if rank == "200":  # all objects are landmarks
+                want = tap.mercer_json("fit", "svm", "sizes.csv", "-k", "rbf(gamma=0.5)", "-C", C)
+                tap.check_near(got["dual"], want["dual"], 1e-3 * want["dual"], C)
 
 
 if __name__ == "__main__":

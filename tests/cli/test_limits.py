@@ -107,6 +107,20 @@ def test_no_problem_begun():
         assert none > 0, learner
 
 
+def test_ridge_without_the_matrix():
+    """K does not fit: the limit ends conjugate gradients without a model, and is not taken for rounding."""
+    table("n.csv", 1500, 0)
+    call = ["fit", "ridge", "n.csv", "-k", "rbf(gamma=0.5)", "--memory", "8M", "--time-limit", "1000", "--json"]
+    done, looks, _ = run("jump:0", *call, status=(0,))
+    assert "conjugate gradients" in done.stdout and json.loads(done.stdout)["stop"] == "optimal", done.stdout
+    none = 0
+    for at in places(looks):
+        done, _, _ = run("jump:%d" % at, *call)
+        assert done.returncode == 1 or json.loads(done.stdout)["stop"] == "optimal", (at, done.stdout)
+        none += "time limit of 1000 s was over before there was a model" in done.stderr
+    assert none >= 3, (looks, none)
+
+
 def test_verbs_end_at_any_look():
     """With all of the result or with status 1, the option in the message, and no file."""
     table("c.csv", 400, 3)
