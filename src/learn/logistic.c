@@ -188,6 +188,7 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o)
         .self = g,
         .bend = two ? 0.25 : 0.5,
         .weight = g->weight,
+        .balanced = !two,
         .identity = o->tol * heaviest(g),
         .gap = INFINITY,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,

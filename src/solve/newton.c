@@ -11,6 +11,8 @@
  * columns. Newton's step is then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') /
  * mu, or, where that is too large, by products that are many times cheaper. The few steps that are
  * left to do from there are found in the same way, but their lengths and what they leave are G's.
+ * Building L' H L takes far longer than a step with it, so further steps reuse it as long as they
+ * converge fast enough (Shamanskii, 1967).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,6 +42,7 @@ typedef struct state {
     int64_t rank;      /* columns of L */
     double *low_space; /* rank x columns */
     mcr_system inner;  /* mu + L' H L, by column and then rank; closed: too large */
+    bool factored;     /* inner is the system of H at `residual.v`, which steps may reuse */
     bool use_low;
     bool known;       /* the result is that of G, not of a low rank */
     int64_t patience; /* products after which an iteration ends; 0: no limit */
@@ -230,34 +233,61 @@ static mcr_status conjugate(state *t, const double *f)
     return MCR_OK;
 }
 
+/* A block of inner, and of H: the same pair of columns for all objects. */
+static double *inner_block(const state *t, int64_t row, int64_t column)
+{
+    return t->inner.a + row * t->rank * t->inner.ld + column * t->rank;
+}
+
+/* The diagonal blocks where every row of H sums to 0: minus those beside them. */
+static void sum_blocks(state *t)
+{
+    int64_t k = t->p->columns, ld = t->inner.ld;
+    for (int64_t c = 0; c < k; c++) {
+        double *to = inner_block(t, c, c);
+        for (int64_t i = 0; i < t->rank; i++)
+            memset(to + i * ld, 0, sizeof *to * (size_t)t->rank);
+        for (int64_t o = 0; o < k; o++) {
+            const double *block = inner_block(t, o > c ? o : c, o > c ? c : o);
+            for (int64_t i = 0; i < t->rank && o != c; i++)
+                for (int64_t j = 0; j < t->rank; j++)
+                    to[i * ld + j] -= block[i * ld + j];
+        }
+    }
+}
+
 /* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one
  * by one; `direction` and `curved` are free here. */
 static mcr_status fill_inner(state *t, const double *f)
 {
-    int64_t k = t->p->columns, n = t->count / k, rank = t->rank;
+    int64_t k = t->p->columns, n = t->count / k;
     mcr_status s = MCR_OK;
     for (int64_t c = 0; c < k && !s; c++) {
         for (int64_t i = 0; i < t->count; i++)
             t->direction.v[i] = i % k == c;
         curve_at(t, f, t->direction.v, t->curved.v);
-        for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
+        for (int64_t o = t->p->balanced ? c + 1 : c; o < k && !s; o++) { /* the lower triangle */
             for (int64_t i = 0; i < n; i++)
                 t->direction.gv[i] = t->curved.v[i * k + o];
-            s = weighted(t, t->direction.gv, t->inner.a + o * rank * t->inner.ld + c * rank,
-                         t->inner.ld);
+            s = weighted(t, t->direction.gv, inner_block(t, o, c), t->inner.ld);
         }
     }
+    if (!s && t->p->balanced)
+        sum_blocks(t);
     if (!s)
         mcr_system_filled(&t->inner);
     return s ? s : mcr_system_factor(&t->inner, t->p->mu, NULL, NULL);
 }
 
-/* The step with the low rank, directly. */
+/* The step with the low rank, directly, with H as it is at f or was when inner was built. */
 static mcr_status solve_low(state *t, const double *f)
 {
     int64_t k = t->p->columns, rank = t->rank;
     double *by_column = t->direction.v; /* rank x columns, at most n x columns */
-    mcr_status s = fill_inner(t, f);
+    mcr_status s = t->factored ? MCR_OK : fill_inner(t, f);
+    if (!s && !t->factored)
+        memcpy(t->residual.v, f, sizeof *f * (size_t)t->count);
+    t->factored = !s;
     if (!s)
         s = project(t, t->rest.v, t->low_space);
     for (int64_t i = 0; i < rank * k && !s; i++)
@@ -270,7 +300,7 @@ static mcr_status solve_low(state *t, const double *f)
         s = expand(t, t->low_space, t->curved.v);
     if (s)
         return s;
-    curve_at(t, f, t->curved.v, t->step.v);
+    curve_at(t, t->residual.v, t->curved.v, t->step.v);
     for (int64_t i = 0; i < t->count; i++)
         t->step.v[i] = (t->rest.v[i] - t->step.v[i]) / t->p->mu;
     return multiply(t, t->step.v, t->step.gv);
@@ -290,6 +320,7 @@ static mcr_status keep(state *t)
 static mcr_status leave_factor(state *t)
 {
     mcr_system_close(&t->inner);
+    t->factored = false;
     return t->use_low ? MCR_OK : keep(t);
 }
 
@@ -445,8 +476,9 @@ static mcr_status walk(void *self, mcr_walk *w)
 {
     state *t = self;
     size_t bytes = sizeof(double) * (size_t)t->count;
-    enum { LOW, USE_LOW, INNER, KEPT, FLAGS };
-    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept};
+    enum { LOW, USE_LOW, INNER, KEPT, FACTORED, FLAGS };
+    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept,
+                       t->factored};
     mcr_walk_same(w, t->count);
     for (int i = 0; i < FLAGS; i++)
         mcr_walk_flag(w, &has[i]);
@@ -461,6 +493,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->at, bytes);
     mcr_walk_bytes(w, t->rest.v, bytes);
     mcr_walk_bytes(w, t->rest.gv, bytes);
+    if (has[FACTORED])
+        mcr_walk_bytes(w, t->residual.v, bytes);
     if (w->status || !w->reads)
         return w->status;
     mcr_status s = has[KEPT] ? keep(t) : MCR_OK;
@@ -473,6 +507,9 @@ static mcr_status walk(void *self, mcr_walk *w)
     if (!has[INNER])
         mcr_system_close(&t->inner);
     t->use_low = has[USE_LOW];
+    t->factored = has[FACTORED];
+    if (!s && t->factored)
+        s = t->inner.a ? fill_inner(t, t->residual.v) : mcr_walk_refuse(w);
     return s;
 }
 
@@ -484,6 +521,16 @@ static mcr_status begin(state *t, double *a, double *f)
     else
         memset(f, 0, sizeof *f * (size_t)t->count);
     return s ? s : look(t, a, f);
+}
+
+/* After a step that left the given share of the rest: whether the next one reuses the factor. With
+ * a low rank such a step is cheap; with G it takes two products. */
+static mcr_status evaluate_factor(state *t, bool reused, double left)
+{
+    if (!t->use_low && !reused && left > 0.5)
+        return leave_factor(t);
+    t->factored = left <= (t->use_low ? 0.5 : 0.1);
+    return MCR_OK;
 }
 
 static mcr_status iterate(state *t, double *a, double *f)
@@ -505,12 +552,17 @@ static mcr_status iterate(state *t, double *a, double *f)
             break;
         }
         double before = t->result->rest;
+        bool reused = t->factored;
         s = mcr_resume_offer(t->ctx, t->part, walk, t);
         if (!s)
             s = find_step(t, f);
         if (s)
             break;
         if (!advance(t, a, f, &share)) {
+            if (reused) {
+                t->factored = false;
+                continue;
+            }
             if (!t->use_low && t->inner.a) {
                 s = leave_factor(t);
                 continue;
@@ -522,8 +574,8 @@ static mcr_status iterate(state *t, double *a, double *f)
         s = look_or_return(t, share, a, f);
         if (!s)
             s = settle(t, a, f);
-        if (!s && !t->use_low && t->inner.a && t->result->rest > 0.5 * before)
-            s = leave_factor(t);
+        if (!s && t->factored)
+            s = evaluate_factor(t, reused, t->result->rest / before);
     }
     if (s == MCR_STOPPED && known) { /* the last state is a model */
         t->result->stop = MCR_STOP_INTERRUPTED;

@@ -35,6 +35,7 @@ typedef struct mcr_smooth {
     double bend;
     const double *weight;
     bool quadratic;     /* the Hessian is the same everywhere (used by falkon.h) */
+    bool balanced;      /* every row of an object's Hessian sums to 0, as that of softmax does */
     double identity;    /* largest |mu a + gradient| that is optimal */
     double gap;         /* largest gap that is optimal, as a share of the objective */
     int64_t most_steps; /* of Newton's method; 0: no limit */
