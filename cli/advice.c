@@ -73,7 +73,7 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
         append(kernel, sizeof kernel, " + ", one);
     }
     return cli_refuse(c,
-                      "no kernel given (-k): there is a default for vectors alone, and the data "
+                      "no kernel given (-k): there is a default only for vectors, and the data "
                       "have %s%s; for example -k '%s'",
                       has, fields > SHOWN ? ", ..." : "", kernel);
 }
@@ -125,9 +125,8 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     if (is_like_gram(data))
         cli_progress_log(
             c, MCR_LOG_WARNING,
-            "the data are a square and symmetric matrix, and its rows are taken for "
-            "vectors; if these are kernel values, say --format precomputed, which reads "
-            ".npy files and LIBSVM lines");
+            "the data are a square, symmetric matrix, and its rows are used as vectors; if these "
+            "are kernel values, use --format precomputed, which reads .npy files and LIBSVM lines");
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
@@ -136,14 +135,13 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 {
     if (rank_given && approx == MCR_APPROX_NONE)
-        return cli_refuse(c, "--rank says how many features --approx has, and there is none: say "
-                             "--approx nystrom, falkon or rff (gp: sgpr), or leave it out");
+        return cli_refuse(c, "--rank is the number of features of --approx, which is not given: "
+                             "add --approx nystrom, falkon or rff (gp: sgpr), or omit --rank");
     if (landmarks_given && approx != MCR_APPROX_NYSTROM && approx != MCR_APPROX_FALKON)
-        return cli_refuse(
-            c,
-            "--landmarks are those of --approx nystrom and falkon (gp: sgpr)%s: say so, or leave "
-            "it out",
-            approx == MCR_APPROX_RFF ? ", and rff has none" : "");
+        return cli_refuse(c,
+                          "--landmarks is for --approx nystrom and falkon (gp: sgpr)%s: add one of "
+                          "these, or omit --landmarks",
+                          approx == MCR_APPROX_RFF ? ", and rff has none" : "");
     return 0;
 }
 
@@ -165,7 +163,7 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "
-             "classes, say --task classify (--task regress if not)",
+             "classes, use --task classify (--task regress if not)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
@@ -187,8 +185,8 @@ void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
     if (!fractions && classes <= count / 2)
         return;
     snprintf(text, sizeof text,
-             "the targets are %" PRId64 " different numbers, and %s takes each for a class; to "
-             "predict numbers there are svr and ridge (mercer fit ridge ...)",
+             "the targets are %" PRId64 " different numbers, and %s treats each as a class; to "
+             "predict numbers, use svr or ridge (mercer fit ridge ...)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
@@ -204,11 +202,11 @@ int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *da
         mcr_data_field_info(data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
         field.cols + 1 != report->features)
         return 0;
-    return cli_fault(c, cli_word(c, 1),
-                     "%s and a target, but the model wants %s: if there is no target, say "
-                     "--target none",
-                     cli_count_text(has, field.cols, "feature"),
-                     cli_count_text(wants, report->features, "feature"));
+    return cli_fault(
+        c, cli_word(c, 1),
+        "%s and a target, but the model needs %s: if there is no target, use --target none",
+        cli_count_text(has, field.cols, "feature"),
+        cli_count_text(wants, report->features, "feature"));
 }
 
 /* ---- what the library says --------------------------------------------------------------------*/

@@ -392,7 +392,7 @@ static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *
     if (status != MCR_BAD_DATA)
         return cli_fail(c, status);
     return cli_fault(c, NULL, "%s and %s: %s%s%s%s", a_name, b_name, mcr_message(c->ctx),
-                     array ? " (if these are targets, say --target " : "", array ? b_name : "",
+                     array ? " (if these are targets, use --target " : "", array ? b_name : "",
                      array ? ")" : "");
 }
 

@@ -196,11 +196,10 @@ static int check_marks(cli *c, const mcr_data *data)
         marked = target[i] == 1 || target[i] == -1;
     if (marked || !cli_learner_detects(cli_word(c, 0)))
         return 0;
-    return cli_fault(
-        c, c->words.count == 2 ? cli_word(c, 1) : NULL,
-        "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the data have "
-        "other ones or none: say which class is the anomaly (--positive CLASS)",
-        cli_word(c, 0));
+    return cli_fault(c, c->words.count == 2 ? cli_word(c, 1) : NULL,
+                     "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the "
+                     "data have others or none: name the class of anomalies (--positive CLASS)",
+                     cli_word(c, 0));
 }
 
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,

@@ -68,8 +68,7 @@ static void list_missing(cli *c, const mcr_data *data, char *text, size_t capaci
             add_count(text, capacity, columns, missing[i], name ? name : number);
             if (missing[i] < mcr_data_count(data))
                 continue;
-            snprintf(line, sizeof line, "column %.100s has no values: it says nothing",
-                     name ? name : number);
+            snprintf(line, sizeof line, "column %.100s has no values", name ? name : number);
             cli_progress_log(c, MCR_LOG_WARNING, line);
         }
         free(missing);
@@ -79,23 +78,22 @@ static void list_missing(cli *c, const mcr_data *data, char *text, size_t capaci
 static const char *rule_text(const char *missing)
 {
     if (!missing || strcmp(missing, "indicator") == 0 || strcmp(missing, "auto") == 0)
-        return "numbers become the median, with a column that says where; words are a category of "
-               "their own";
+        return "numbers become the median, with an indicator column; words become a separate "
+               "category";
     if (strcmp(missing, "kernel") == 0)
-        return "numbers are as far from others as on average; words are a category of their own";
+        return "numbers get their expected distance to others; words become a separate category";
     if (strcmp(missing, "mode") == 0)
         return "they become the most frequent value";
     return strcmp(missing, "mean") == 0
-               ? "numbers become the mean, words are a category of their own"
-               : "numbers become the median, words are a category of their own";
+               ? "numbers become the mean, words become a separate category"
+               : "numbers become the median, words become a separate category";
 }
 
 void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why)
 {
     char line[400];
     snprintf(line, sizeof line,
-             "%" PRId64 " row%s left out that cannot be read, the first in line %" PRId64
-             ": %.160s",
+             "%" PRId64 " row%s skipped because of errors, the first in line %" PRId64 ": %.160s",
              skipped, skipped == 1 ? " is" : "s are", at, why);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
@@ -120,8 +118,8 @@ void cli_tables_say_unmatched(cli *c)
     if (count == 0)
         return;
     snprintf(line, sizeof line,
-             "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": what "
-             "it adds is missing there",
+             "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": the "
+             "joined columns are missing there",
              count, objects, count == 1 ? "has" : "have", c->reading.join, first);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
@@ -134,7 +132,7 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     if ((skipped = mcr_data_skipped(data, &at, &why)) > 0)
         cli_tables_say_skipped(c, skipped, at, why);
     if (dropped > 0) {
-        snprintf(line, sizeof line, "%" PRId64 " row%s with missing values left out", dropped,
+        snprintf(line, sizeof line, "%" PRId64 " row%s with missing values dropped", dropped,
                  dropped == 1 ? " is" : "s are");
         cli_progress_log(c, MCR_LOG_WARNING, line);
     }
@@ -151,8 +149,8 @@ void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *
 {
     char line[400];
     snprintf(line, sizeof line,
-             "%.100s: %" PRId64 " value%s not seen in training, the first is \"%.*s\": equal to "
-             "no other",
+             "%.100s: %" PRId64 " value%s not seen in training, the first is \"%.*s\": treated as "
+             "different from all others",
              name, count, count == 1 ? " was" : "s were", length < 60 ? (int)length : 60, word);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }

@@ -101,8 +101,8 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
     bool open = isnan(v->value.recomputed) && !isnan(v->value.printed);
     cli_say_word("verdict", v->agrees ? CLI_GOOD : CLI_BAD, v->agrees ? "agrees" : "disagrees",
                  !v->agrees ? v->fault
-                 : open     ? "what was recomputed holds; the certificate itself was not"
-                            : "the certificate holds");
+                 : open ? "the recomputed numbers agree; the certificate itself was not recomputed"
+                        : "the certificate holds");
 }
 
 static int run(cli *c, const void *values)
@@ -115,8 +115,8 @@ static int run(cli *c, const void *values)
     int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad && mcr_model_report(model)->version &&
         !(isnan(call->C) && isnan(call->epsilon) && isnan(call->tol)))
-        bad = cli_refuse(c,
-                         "-C, --epsilon and --tol are for models of LIBSVM: this one holds them");
+        bad = cli_refuse(
+            c, "-C, --epsilon and --tol are for models of LIBSVM: this one contains them");
     if (!bad) {
         c->reading.features = mcr_model_report(model)->features;
         c->reading.like = mcr_model_layout(model);

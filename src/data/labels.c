@@ -53,7 +53,7 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
         return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 " has an empty label",
                         l->count + 1);
     if (memchr(text, '\0', length) != NULL)
-        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label holds a NUL byte",
+        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label contains a NUL byte",
                         l->count + 1);
     mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_capacity,
                                     l->text_length + (int64_t)length, sizeof *l->text);

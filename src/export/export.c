@@ -75,8 +75,8 @@ static mcr_status check_name(mcr *ctx, const char *name)
         good = good && (isalnum((unsigned char)*c) || *c == '_') && (unsigned char)*c < 128;
     return good && strlen(name) <= 60 ? MCR_OK
                                       : mcr_fail(ctx, MCR_BAD_CALL,
-                                                 "\"%.100s\" cannot begin names in C: take up to "
-                                                 "60 letters, digits and _, no digit first",
+                                                 "\"%.100s\" cannot begin names in C: use up to 60 "
+                                                 "letters, digits and _, no digit first",
                                                  name);
 }
 

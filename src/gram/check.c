@@ -356,7 +356,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
 {
     int64_t total = mcr_data_count(data);
     if (total == 0)
-        return mcr_fail(ctx, MCR_BAD_DATA, "check: the data hold no objects");
+        return mcr_fail(ctx, MCR_BAD_DATA, "check: the data have no objects");
     trial t = {.ctx = ctx, .report = r, .data = data, .n = total < most ? total : most};
     mcr_gram *gram = NULL;
     mcr_status s = mcr_gram_open(&gram, ctx, kernel, data, NULL);

@@ -34,9 +34,8 @@ mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *k)
     return mcr_advise(
         ctx,
         mcr_fail(ctx, MCR_BAD_CALL,
-                 "%.100s has no random Fourier features: rbf, laplace and matern of a "
-                 "field have; use the approximation nystrom, which works with every "
-                 "kernel",
+                 "%.100s has no random Fourier features: only rbf, laplace and matern on a field "
+                 "have them; use the approximation nystrom, which works with every kernel",
                  k->text),
         "option approx=nystrom");
 }

@@ -279,9 +279,8 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     if (s == MCR_NUMERIC)
         s = mcr_advise(
             ctx,
-            mcr_fail(
-                ctx, MCR_NUMERIC,
-                "nystrom: leverage needs a positive semidefinite kernel: take other landmarks"),
+            mcr_fail(ctx, MCR_NUMERIC,
+                     "nystrom: leverage needs a positive semidefinite kernel: use other landmarks"),
             "definite");
     mcr_system_close(&l);
     mcr_gram_close(gram);

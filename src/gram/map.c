@@ -407,7 +407,7 @@ mcr_status mcr_map_data(mcr_data **out, mcr_map *m, const mcr_data *data)
                              m->ctx,
                              mcr_fail(m->ctx, MCR_OVER_BUDGET,
                                       "the features of all objects need %.1f GB, which is more "
-                                      "than the memory budget: allow more, or take a smaller rank",
+                                      "than the memory budget: allow more, or use a smaller rank",
                                       bytes / 1e9),
                              "memory")
                        : MCR_OK;

@@ -317,7 +317,7 @@ static mcr_status choose_loss(erm *e)
             mcr_fail(
                 e->ctx, MCR_BAD_CALL,
                 "erm: this loss is for classes, and the targets are numbers: set task=classify if "
-                "they name classes, or take squared, epsilon, absolute, huber or quantile"),
+                "they name classes, or use squared, epsilon, absolute, huber or quantile"),
             "option task=classify");
     return MCR_OK;
 }

@@ -154,7 +154,7 @@ static mcr_status solve(fisher *p, double lambda)
         s = mcr_advise(p->ctx,
                        mcr_fail(p->ctx, MCR_NUMERIC,
                                 "fisher: the kernel is not positive semidefinite on these data, or "
-                                "lambda is too small for its rounding errors: take a larger one"),
+                                "lambda is too small for its rounding errors: use a larger one"),
                        "option lambda");
     return s ? s : make_m(p);
 }
@@ -200,7 +200,7 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
         p->outputs++;
     if (!s && p->outputs == 0)
         s = mcr_fail(ctx, MCR_BAD_DATA,
-                     "fisher: the kernel does not tell the classes apart: their means are equal");
+                     "fisher: the kernel does not separate the classes: their means are equal");
     for (int64_t o = 0; o < p->outputs && !s; o++)
         make_direction(p, o);
     if (!s && k == 2) { /* the boundary is in the middle: at 0, as in other two-class models */
@@ -397,7 +397,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
+    .no_checkpoint = "its training is one decomposition, whose state cannot be stored",
     .usual = {.option = "lambda", .range = "1e-8:1:log9"},
     .weights_count = true,
     .dense = true,

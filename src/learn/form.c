@@ -20,7 +20,7 @@
 static void say(mcr_form *form, const mcr_plan *e, const char *ending)
 {
     snprintf(form->why, sizeof form->why,
-             "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
+             "%.0f feature%s, %.3g of them non-zero per object; estimated %.2g s, with kernel "
              "values %.2g s%s",
              e->features, e->features == 1 ? "" : "s", e->each, e->seconds[true], e->seconds[false],
              ending);
@@ -162,12 +162,11 @@ bool mcr_form_is_exact(const mcr_form_options *o, const mcr_learning *in)
 static mcr_status check_approx(const mcr_learning *in, const mcr_form_options *o)
 {
     if (o->approx != MCR_APPROX_NONE && o->form == MCR_FORM_DUAL)
-        return mcr_advise(
-            in->ctx,
-            mcr_fail(
-                in->ctx, MCR_BAD_CALL,
-                "an approximate kernel makes features, and form=dual is without: leave one out"),
-            "option approx=none");
+        return mcr_advise(in->ctx,
+                          mcr_fail(in->ctx, MCR_BAD_CALL,
+                                   "an approximate kernel needs features, and form=dual excludes "
+                                   "them: omit one of the two"),
+                          "option approx=none");
     if (mcr_team_of_rows(in->ctx) && o->approx != MCR_APPROX_FALKON &&
         o->approx != MCR_APPROX_NYSTROM)
         return mcr_advise(in->ctx,

@@ -186,8 +186,8 @@ mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
         zero = !s && all_zero(v + n, n);
     }
     mcr_free(f->ctx, v);
-    return zero ? mcr_fitted_remark(f, "all kernel values are 0: the kernel sees nothing in these "
-                                       "objects, and nothing can be learned")
+    return zero ? mcr_fitted_remark(f, "all kernel values are 0: nothing can be learned with this "
+                                       "kernel from these objects")
                 : s;
 }
 
@@ -195,9 +195,8 @@ mcr_status mcr_fitted_remark_definite(mcr_fitted *f, const mcr_kernel *kernel)
 {
     return mcr_kernel_definite(kernel, NULL) == MCR_PSD
                ? MCR_OK
-               : mcr_fitted_remark(f,
-                                   "the kernel is not known to be positive semidefinite: what was "
-                                   "found may not be the optimum");
+               : mcr_fitted_remark(f, "the kernel is not known to be positive semidefinite: the "
+                                      "result may not be the optimum");
 }
 
 mcr_status mcr_fitted_remark(mcr_fitted *f, const char *format, ...)

@@ -64,10 +64,9 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx, const double *root)
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
     if (mcr_data_numbers_only(p->basis))
-        return mcr_fail(
-            ctx, MCR_BAD_DATA,
-            "gp: standard deviations and probabilities need the kernel values of the training "
-            "objects, which a model of a precomputed kernel does not hold");
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "gp: standard deviations and probabilities need the kernel values of the "
+                        "training objects, which a model of a precomputed kernel does not store");
     if (!p->l.a)
         s = mcr_system_open(&p->l, ctx, mcr_data_count(p->basis),
                             "gp: the kernel matrix of the model");

@@ -174,7 +174,7 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
         s = mcr_fitted_keep(f, MCR_GP_SCALE, &o->scale, 1);
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
-            f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
+            f, "K + noise is numerically singular: %.1e was added to its diagonal", r->jitter);
     double variance = gp->extra * o->scale * o->scale;
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);

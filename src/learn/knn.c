@@ -344,12 +344,13 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
         if (g->weight[i] > 0)
             object[count++] = i;
     if (!s && count < o->neighbors)
-        s = mcr_advise(f->ctx,
-                       mcr_fail(f->ctx, MCR_BAD_DATA,
-                                "knn: %lld neighbours, but only %lld object%s%s: ask fewer",
-                                (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
-                                count < g->n ? " with a weight" : ""),
-                       "option neighbors");
+        s = mcr_advise(
+            f->ctx,
+            mcr_fail(f->ctx, MCR_BAD_DATA,
+                     "knn: %lld neighbours, but only %lld object%s%s: use fewer neighbours",
+                     (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
+                     count < g->n ? " with a weight" : ""),
+            "option neighbors");
     if (!s)
         s = mcr_fitted_add(f, object, count, NULL, 0, NULL);
     for (int64_t i = 0; i < count && !s; i++)

@@ -12,13 +12,13 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
 {
     *out = NULL;
     if (mcr_team_of_rows(in->ctx))
-        return mcr_advise(in->ctx,
-                          mcr_fail(in->ctx, MCR_BAD_CALL,
-                                   "%s: kernel values of all pairs of objects are not to be had "
-                                   "where rows are spread over several processes: approximate the "
-                                   "kernel",
-                                   in->type ? in->type->name : "learner"),
-                          "option approx=falkon");
+        return mcr_advise(
+            in->ctx,
+            mcr_fail(in->ctx, MCR_BAD_CALL,
+                     "%s: kernel values of all pairs of objects are not available when rows are "
+                     "spread over several processes: approximate the kernel",
+                     in->type ? in->type->name : "learner"),
+            "option approx=falkon");
     return in->gram ? mcr_gram_share(out, in->gram)
                     : mcr_gram_open(out, in->ctx, in->kernel, in->data, NULL);
 }
@@ -93,7 +93,7 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
     return mcr_advise(in->ctx,
                       mcr_fail(in->ctx, MCR_BAD_DATA,
                                "%s learns one target, and the data have %lld: name one of them, or "
-                               "take ridge, which learns all at once",
+                               "use ridge, which learns all at once",
                                type->name, (long long)targets),
                       "target");
 }
@@ -121,11 +121,10 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
         fine = fine && !isinf(sums[i]);
     if (fine)
         return MCR_OK;
-    return mcr_fail(
-        f->ctx, MCR_NUMERIC,
-        "%s: numbers too large for double precision came up on the way: scale the targets "
-        "or the data, or choose less extreme parameters",
-        type->name);
+    return mcr_fail(f->ctx, MCR_NUMERIC,
+                    "%s: numbers became too large for double precision: scale the targets or the "
+                    "data, or choose less extreme parameters",
+                    type->name);
 }
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
@@ -186,7 +185,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status s = check_targets(type, in);
     if (!s && mcr_team_of_rows(in->ctx) && !type->spreads)
         s = mcr_fail(in->ctx, MCR_BAD_CALL,
-                     "%s cannot be trained where rows are spread over several processes: ridge, "
+                     "%s cannot be trained when rows are spread over several processes: ridge, "
                      "logistic and pca can",
                      type->name);
     if (!s)

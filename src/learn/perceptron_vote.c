@@ -133,9 +133,9 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
 {
     mcr_voted voted = {0};
     if (!is_voted(start))
-        return mcr_fail(v->ctx, MCR_BAD_CALL,
-                        "perceptron: only a voted model can go on as one: this has another "
-                        "variant");
+        return mcr_fail(
+            v->ctx, MCR_BAD_CALL,
+            "perceptron: only a voted model can continue as one: this has another variant");
     mcr_status s = mcr_votes_find(&voted, start);
     const double *const *list = voted.list;
     int64_t count = voted.count;

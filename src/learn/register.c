@@ -159,7 +159,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = spec_of(in)->fit(out, in);
     if (!s && !*out)
-        s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function gave no result", in->type->name);
+        s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function returned no result", in->type->name);
     if (!s)
         s = set_rule(*out, in);
     return s;

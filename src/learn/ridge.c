@@ -144,11 +144,10 @@ static mcr_status pick_lambda(ridge *r, double *lambda)
     }
     *lambda = value[best];
     if (!s && !isfinite(r->error[best]))
-        s = mcr_fail(
-            r->ctx, MCR_NUMERIC,
-            "ridge: G + lambda is not positive definite for any lambda of %s (the smallest "
-            "eigenvalue is %.1e): take larger ones",
-            r->options->lambda, r->q.value[0]);
+        s = mcr_fail(r->ctx, MCR_NUMERIC,
+                     "ridge: G + lambda is not positive definite for any lambda of %s (the "
+                     "smallest eigenvalue is %.1e): use larger ones",
+                     r->options->lambda, r->q.value[0]);
     return s;
 }
 
@@ -184,15 +183,15 @@ static mcr_status remark(mcr_fitted *f, const ridge *r)
     mcr_status s = MCR_OK;
     if (q->near && !q->most)
         s = mcr_fitted_remark(f,
-                              "the kernel matrix does not fit the memory: conjugate gradients with "
-                              "%lld products, preconditioned by %lld landmarks",
+                              "the kernel matrix does not fit into memory: conjugate gradients "
+                              "with %lld products, preconditioned by %lld landmarks",
                               (long long)q->steps, (long long)mcr_gram_width(q->near));
     if (!s)
         s = mcr_fitted_remark_zero(f, q->gram);
     if (!s && q->jitter > 0)
         s = mcr_fitted_remark(f,
-                              "G + lambda is singular to rounding: %.1e was added to its diagonal "
-                              "on the way; the relative residual is %.1e",
+                              "G + lambda is numerically singular: %.1e was added to its diagonal "
+                              "for the factorisation; the relative residual is %.1e",
                               q->jitter, q->residual);
     return s;
 }

@@ -201,17 +201,17 @@ static mcr_status not_separable(const mcr_binary *p, const mcr_svm *s, double di
     int64_t count[2] = {0, 0};
     for (int64_t i = 0; i < p->n; i++)
         count[p->y[i] > 0] += s->b[i] != 0;
-    return mcr_fail(p->ctx, MCR_NUMERIC,
-                    "svm: not separable with this kernel: a mixture of %lld objects of one class "
-                    "and one of %lld objects of the other meet in feature space (distance %.1e); "
-                    "use a finite C",
-                    (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
+    return mcr_fail(
+        p->ctx, MCR_NUMERIC,
+        "svm: not separable with this kernel: convex combinations of %lld objects of one class and "
+        "%lld objects of the other meet in feature space (distance %.1e); use a finite C",
+        (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
 }
 
 static mcr_status not_known(const mcr_binary *p)
 {
     return mcr_fail(p->ctx, MCR_NUMERIC,
-                    "svm: after %lld steps it was not known whether the classes can be separated: "
+                    "svm: after %lld steps it is not known whether the classes can be separated: "
                     "allow more steps or time, scale the data, or use a finite C",
                     (long long)p->steps);
 }
@@ -381,9 +381,9 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
         if (meet) {
             st = mcr_fail(
                 p->ctx, MCR_NUMERIC,
-                "svm: not separable through the origin with this kernel: %lld objects "
-                "violate the margin at C = %.1e, and a mixture of the objects lies within "
-                "%.1e of the origin (in units of the longest); use a finite C",
+                "svm: not separable through the origin with this kernel: %lld objects violate the "
+                "margin at C = %.1e, and a convex combination of the objects lies within %.1e of "
+                "the origin (in units of the longest); use a finite C",
                 (long long)at_bound, C, near);
             break;
         }

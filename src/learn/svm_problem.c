@@ -229,7 +229,7 @@ mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
 {
     static const char text[] =
         "the kernel is not known to be positive semidefinite: the optimum is a local one, found as "
-        "LIBSVM does (curvature below 1e-12 is taken as 1e-12)";
+        "LIBSVM does (curvature below 1e-12 is replaced by 1e-12)";
     *out = NULL;
     if (mcr_kernel_definite(kernel, NULL) == MCR_PSD)
         return MCR_OK;

@@ -247,7 +247,7 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
                         options->type->name, start->learner);
     if (options->type->no_start)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "%s: has no use for a model to start from: it is done as fast without",
+                        "%s: cannot use a model to start from: training from scratch is as fast",
                         options->type->name);
     if (start->report.n != mcr_data_count(data))
         return mcr_fail(options->ctx, MCR_BAD_CALL,
@@ -291,7 +291,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
     if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
-        mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep",
+        mcr_fail(ctx, s, "the time limit of %.6g s was reached before there was a model to keep",
                  limit);
     if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
         m->fitted->stop = MCR_STOP_TIME;

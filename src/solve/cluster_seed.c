@@ -82,10 +82,10 @@ mcr_status mcr_cluster_seed(state *t, int64_t start)
         if (c > 0 && !(left > 1e-13 * t->total))
             return mcr_fail(
                 t->ctx, MCR_BAD_DATA,
-                "%s: %lld clusters, but only %lld object%s (by this kernel): take fewer clusters",
+                "%s: %lld clusters, but only %lld object%s (by this kernel): use fewer clusters",
                 t->p->phase, (long long)t->k, (long long)c, c == 1 ? "" : "s that differ");
         if (c > 0 && mcr_cluster_is_over(t, NAN, NAN))
-            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were there");
+            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were chosen");
         int64_t count = c > 0 ? tries : 1;
         for (int64_t j = 0; j < count; j++)
             candidate[j] = draw(t, &random, left);

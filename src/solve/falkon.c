@@ -76,10 +76,10 @@ static mcr_status measure(mcr_falkon *t, bool precise)
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
     if (!s && !isfinite(r->objective + r->gradient))
-        s = mcr_fail(t->ctx, MCR_NUMERIC,
-                     "%s: the numbers are too large: scale the data or the kernel, or take a "
-                     "larger lambda",
-                     t->p->phase);
+        s = mcr_fail(
+            t->ctx, MCR_NUMERIC,
+            "%s: the numbers are too large: scale the data or the kernel, or use a larger lambda",
+            t->p->phase);
     return s;
 }
 

@@ -460,7 +460,7 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
 {
     *result = (mcr_leading_result){.residual = NAN};
     if (p->count < 1 || p->count > p->n)
-        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors asked for, there are %lld",
+        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors were requested, there are %lld",
                         (long long)p->count, (long long)p->n);
     mcr_team *team = mcr_team_of_rows(ctx);
     mcr_status s = team && team->leading && p->multiply

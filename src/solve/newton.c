@@ -155,8 +155,7 @@ static mcr_status look(state *t, const double *a, const double *f)
     if (!s && !isfinite(r->objective + r->rest + r->gap))
         s = mcr_fail(
             t->ctx, MCR_NUMERIC,
-            "%s: the numbers are too large: scale the data or the kernel, or take a larger "
-            "lambda",
+            "%s: the numbers are too large: scale the data or the kernel, or use a larger lambda",
             t->p->phase);
     return s;
 }

@@ -296,7 +296,7 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
         if (!isfinite(s->diagonal[v]))
             return mcr_fail(s->ctx, MCR_NUMERIC,
                             "the kernel of object %lld with itself is not a finite number: scale "
-                            "the data, or take smaller parameters",
+                            "the data, or use smaller parameters",
                             (long long)v + 1);
         if (fabs(s->diagonal[v]) > s->largest)
             s->largest = fabs(s->diagonal[v]);
@@ -470,11 +470,10 @@ static mcr_status look_at_gradient(mcr_smo *s)
 {
     for (int64_t i = 0; i < s->n; i++)
         if (!isfinite(s->g[i]))
-            return mcr_fail(
-                s->ctx, MCR_NUMERIC,
-                "sums of kernel values with object %lld are not finite numbers: scale the "
-                "data, or take another kernel",
-                (long long)i + 1);
+            return mcr_fail(s->ctx, MCR_NUMERIC,
+                            "sums of kernel values with object %lld are not finite numbers: scale "
+                            "the data, or use another kernel",
+                            (long long)i + 1);
     return MCR_OK;
 }
 

@@ -200,7 +200,7 @@ def test_precomputed_needs_no_kernel():
     done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
     assert "--format precomputed" in done.stderr, done.stderr
     # Kernel values that are taken for vectors are remarked on, other squares are not.
-    said = ("if these are kernel values, say --format precomputed, which reads .npy files and LIBSVM "
+    said = ("if these are kernel values, use --format precomputed, which reads .npy files and LIBSVM "
             "lines")
     assert said in tap.mercer("fit", "svm", "k.npy", "--target", "y.npy").stderr
     assert said in tap.mercer("fit", "svm", "k.npy", status=1).stderr
@@ -351,7 +351,7 @@ def test_bad_data():
 def test_infeasible_nu_names_the_largest():
     write("d.svm", "".join("%d 1:%d\n" % (-1 if i < 2 else 1, i) for i in range(10)))
     done = tap.mercer("fit", "nu-svm", "d.svm", "--nu", "0.6", status=2)
-    most = float(re.search(r"largest that is: (\S+)", done.stderr).group(1))
+    most = float(re.search(r"largest feasible value is (\S+)", done.stderr).group(1))
     tap.check_near(most, 0.4, 1e-12)
     tap.check_equal(fit("nu-svm", "d.svm", "--nu", most)["stop"], "optimal")
 

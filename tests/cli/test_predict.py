@@ -72,7 +72,7 @@ def test_words_as_classes():
     for row, label in zip(rows, lines(model, "w.csv")):
         tap.check_equal(label, second if float(row[0]) > 0 else first)
     done = predict(model, "w.csv", "-o", "p.npy", status=2)
-    assert ".npy holds numbers" in done.stderr and not os.path.exists("p.npy")
+    assert ".npy files hold numbers" in done.stderr and not os.path.exists("p.npy")
 
 
 def test_scores_are_the_expansion():
@@ -220,8 +220,8 @@ def test_data_without_targets():
     np.save("y.npy", y)
     model = fitted("svm", "x.npy", "--target", "y.npy")
     done = predict(model, "bare.csv", status=1)
-    tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model wants 2 "
-                    "features: if there is no target, say --target none\n")
+    tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model needs 2 "
+                    "features: if there is no target, use --target none\n")
 
 
 def rows_of(columns, names=None):

@@ -27,7 +27,7 @@ def test_thousands_are_refused():
     rows = "".join('%d,"%d,%03d.5",%s\n' % (i, 1 + i % 9, i * 37 % 1000, "yes" if i % 2 else "no") for i in range(60))
     pathlib.Path("thousands.csv").write_text("id,amount,buys\n" + rows)
     done = tap.mercer("fit", "svm", "thousands.csv", "--target", "buys", status=1)
-    assert "amount" in done.stderr and "separators of thousands" in done.stderr, done.stderr
+    assert "amount" in done.stderr and "thousands separators" in done.stderr, done.stderr
     pathlib.Path("sizes.csv").write_text("id,sizes,buys\n" + rows.replace(".5", ";7"))  # text with commas is text
     tap.mercer("info", "sizes.csv")
 
@@ -258,7 +258,7 @@ def test_rows_that_cannot_be_read():
     pathlib.Path("bad.csv").write_text("a,b,y\n1,2,0\n3,x,1\n4,5\n6,7,1\n8,9,0\n1,1,1\n")
     assert tap.mercer("fit", "svm", "bad.csv", status=1).stderr.startswith("mercer: bad.csv:3: ")
     err = tap.mercer("fit", "svm", "bad.csv", "--skip-bad").stderr
-    assert "2 rows are left out that cannot be read, the first in line 3" in err, err
+    assert "2 rows are skipped because of errors, the first in line 3" in err, err
 
 
 def test_dialects():
@@ -282,7 +282,7 @@ def test_bad_input_is_one_clear_line():
     pathlib.Path("good.csv").write_text(good)
     tap.mercer("fit", "svm", "good.csv", "-o", "m.mercer", "--quiet")
     pathlib.Path("twice.csv").write_text(good.replace("a,c,d,y", "a,c,a,y"))
-    assert 'twice.csv:1: column "a" is there twice, as columns 1 and 3' in one_line("fit", "svm", "twice.csv", status=1)
+    assert 'twice.csv:1: column "a" occurs twice, as columns 1 and 3' in one_line("fit", "svm", "twice.csv", status=1)
     # A role that does not fit, with the row.
     bad = good.splitlines()
     bad[7] = "6,u,soon,0"
@@ -294,19 +294,19 @@ def test_bad_input_is_one_clear_line():
     # A category that training did not have.
     pathlib.Path("new.csv").write_text(good.replace(",v,", ",w,"))
     line = one_line("predict", "m.mercer", "new.csv", "--target", "none", "-o", "p.txt", status=0)
-    assert 'c: 10 values were not seen in training, the first is "w": equal to no other' in line, line
+    assert 'c: 10 values were not seen in training, the first is "w": treated as different from all others' in line, line
     tap.check_equal(len(pathlib.Path("p.txt").read_text().split()), 20)
     # A column that is not there.
     for column, name in ((0, "a"), (1, "c"), (2, "d")):
         rows = [",".join(v for k, v in enumerate(x.split(",")) if k != column) for x in good.splitlines()]
         pathlib.Path("less.csv").write_text("\n".join(rows) + "\n")
         line = one_line("predict", "m.mercer", "less.csv", status=1)
-        assert 'less.csv: there is no column "%s' % name in line and "which the model wants" in line, line
+        assert 'less.csv: there is no column "%s' % name in line and "which the model needs" in line, line
     # A column without values.
     empty = "\n".join([good.splitlines()[0]] + [x[x.index(","):] for x in good.splitlines()[1:]])
     pathlib.Path("empty.csv").write_text(empty + "\n")
     done = tap.mercer("fit", "svm", "empty.csv", "--role", "a=number")
-    assert "column a has no values: it says nothing" in done.stderr, done.stderr
+    assert "column a has no values" in done.stderr, done.stderr
 
 
 def test_a_million_categories():

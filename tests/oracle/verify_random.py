@@ -22,7 +22,7 @@ LEARNERS = {  # what is drawn for each besides kernel and scale
     "ridge": ("lambda",), "logistic": ("lambda", "tol", "balanced"), "erm": ("lambda", "loss", "tol"),
     "gp": (), "fisher": (), "pca": (), "kmeans": (), "perceptron": (), "pegasos": (),
 }
-CANNOT = ("could not solve", "not feasible", "the margin is 0", "was over before", "unbounded", "numerically")
+CANNOT = ("could not solve", "not feasible", "the margin is 0", "was reached before", "unbounded", "numerically")
 
 
 def spread(low, high):

@@ -79,13 +79,13 @@ static void refuses_bad_arrays(void **state)
     REFUSED(mcr_builder_dense(b, "", (double[]){1, 2}, 1, 1), MCR_BAD_CALL, "a field needs a name");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 2, 2}, (int32_t[]){1, 1}, (double[]){1, 1}),
-        MCR_BAD_DATA, "field \"s\", object 1: indices must rise");
+        MCR_BAD_DATA, "field \"s\", object 1: indices must be ascending");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, 3}, (double[]){1, 1}),
         MCR_BAD_DATA, "field \"s\", object 2: an index is too large");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, -1}, (double[]){1, 1}),
-        MCR_BAD_DATA, "indices must rise");
+        MCR_BAD_DATA, "indices must be ascending");
     REFUSED(mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, 1},
                                (double[]){1, INFINITY}),
             MCR_BAD_DATA, "not finite");
@@ -99,7 +99,7 @@ static void refuses_bad_arrays(void **state)
             MCR_BAD_DATA, "object 2: its id is none of the reference objects");
     REFUSED(mcr_builder_graphs(b, "g", (int64_t[]){0, 2, 3}, NULL, (int64_t[]){0, 1, 2},
                                (const int32_t[][2]){{0, 1}, {0, 1}}, NULL),
-            MCR_BAD_DATA, "field \"g\", object 2: edge (0, 1) leads to a node that is not there");
+            MCR_BAD_DATA, "field \"g\", object 2: edge (0, 1) leads to a node that does not exist");
     REFUSED(mcr_builder_targets(b, (double[]){1, INFINITY}), MCR_BAD_DATA,
             "object 2: the target is not finite");
     REFUSED(mcr_builder_words(b, (const char *[]){"a", ""}), MCR_BAD_DATA,

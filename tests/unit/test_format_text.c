@@ -69,7 +69,7 @@ static void refuses(void **state)
     refuse_text(*state, "f.txt", "", "text", NULL, "f.txt: the file is empty");
     mcr_data *data;
     mcr_status status = read_text(&data, *state, "f.txt", "a\0b\tx\n", 6, "text", NULL);
-    test_fails(*state, status, MCR_BAD_DATA, "f.txt:1: the label holds a NUL byte");
+    test_fails(*state, status, MCR_BAD_DATA, "f.txt:1: the label contains a NUL byte");
 }
 
 /* What detection makes of a text: is it read as text lines? */

@@ -144,7 +144,7 @@ mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, s
     if (length == 0)
         return mcr_input_fail(in, "the label is empty");
     if (memchr(text, 0, length))
-        return mcr_input_fail(in, "the label holds a NUL byte");
+        return mcr_input_fail(in, "the label contains a NUL byte");
     return mcr_labels_add(labels, text, length);
 }
 
@@ -165,7 +165,7 @@ mcr_status mcr_target_names(mcr_words *words, mcr *ctx, const mcr_read_options *
         int32_t number;
         status = mcr_words_number(words, ctx, p, length, &number);
         if (status == MCR_OK && words->count == before)
-            return mcr_fail(ctx, MCR_BAD_CALL, "target \"%s\": \"%s\" stands twice", list,
+            return mcr_fail(ctx, MCR_BAD_CALL, "target \"%s\": \"%s\" occurs twice", list,
                             words->word[number]);
         p += length;
         if (*p == '\0')

@@ -142,8 +142,8 @@ static mcr_status check_names(reader *r)
         if (r->name[i] == r->name[i - 1])
             return MCR_OK;
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), 0,
-                       "every header is another single word: these are names, not labels; give one "
-                       "file per class, or set the target to \"none\"");
+                       "every header is a different single word: these are names, not labels; give "
+                       "one file per class, or set the target to \"none\"");
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */
@@ -186,7 +186,7 @@ static mcr_status end_record(reader *r)
         store->start[n]--;
     if (store->start[n] == from)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), r->header_line,
-                           "the header has no sequence behind it");
+                           "the header is not followed by a sequence");
     r->header_line = 0;
     return MCR_OK;
 }

@@ -447,7 +447,7 @@ static mcr_status read_words(mcr_builder *b, const mcr_npy *npy, mcr *ctx, mcr_i
         int64_t length = element_text(npy, raw, text);
         if (length <= 0 || memchr(text, '\0', (size_t)length) != NULL)
             status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                                 "row %" PRId64 ": the label is empty or no text", i + 1);
+                                 "row %" PRId64 ": the label is empty or not text", i + 1);
         else
             status = mcr_labels_add(labels, text, (size_t)length);
     }
