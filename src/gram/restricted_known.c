@@ -1,6 +1,6 @@
-/* restricted_known.c: what rounding leaves of gradients on the span of landmarks.
+/* restricted_known.c: rounding errors of gradients on the span of landmarks.
  *
- * A gradient is known by its values at the landmarks, r = K_mn a + mu K_mm c; in the basis of the
+ * A gradient is given by its values at the landmarks, r = K_mn a + mu K_mm c; in the basis of the
  * span it is T'r, with T'K_mm T = 1 up to rounding. If landmarks are nearly dependent, T is large
  * and amplifies errors of r. These come from kernel values and from sums, while the values of a
  * need not be exact.
