@@ -1,7 +1,7 @@
-/* falkon_certify.c: what rounding leaves of the certificate of a problem on the span of landmarks.
+/* falkon_certify.c: rounding errors of the certificate of a problem on the span of landmarks.
  *
- * The slopes a of the losses at any values h are a point of the dual problem, whether h are the
- * values of a function or not. With the exact values f of the model,
+ * The slopes a of the losses at any values h are a point of the dual problem, whether or not h are
+ * the values of a function. With the exact values f of the model,
  *
  *   gap = sum_i (loss_i(f_i) - loss_i(h_i) - a_i (f_i - h_i)) + |D'a + mu w|^2 / (2 mu)
  *
