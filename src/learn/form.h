@@ -1,4 +1,4 @@
-/* form.h (internal): kernel values or features: which of the two a learner uses.
+/* form.h (internal): whether a learner uses kernel values or features.
  *
  * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both forms
  * have the same solution: few features and many objects are cheaper with D, many features and few
