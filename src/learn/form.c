@@ -233,7 +233,7 @@ mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *lear
     bool asked = o->approx != MCR_APPROX_NONE && o->approx != MCR_APPROX_AUTO;
     if (o->form != MCR_FORM_PRIMAL && !asked)
         return MCR_OK;
-    mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
+    mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: omit %s",
                             learner, what, asked ? "the approximation" : "form=primal");
     return mcr_advise(ctx, s, asked ? "option approx=none" : "option form=dual");
 }

@@ -169,8 +169,8 @@ static mcr_status keep_path(mcr_fitted *f, const ridge *r)
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &loo, 1);
     if (!s)
-        s = mcr_fitted_remark(f, "lambda = %.6g, of %lld by the leave-one-out error", r->q.lambda,
-                              (long long)r->lambda.count);
+        s = mcr_fitted_remark(f, "lambda = %.6g, the best of %lld by the leave-one-out error",
+                              r->q.lambda, (long long)r->lambda.count);
     mcr_free(f->ctx, pairs);
     return s;
 }
