@@ -163,7 +163,7 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "
-                                        "classes, use --task classify (--task regress if not)",
+             "classes, use --task classify (--task regress if not)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
@@ -186,7 +186,7 @@ void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " different numbers, and %s treats each as a class; to "
-                                        "predict numbers, use svr or ridge (mercer fit ridge ...)",
+             "predict numbers, use svr or ridge (mercer fit ridge ...)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }

@@ -13,7 +13,7 @@ void cli_bounds_say(const mcr_bounds *b)
     for (int i = 0; i < b->count; i++) {
         const mcr_bound_of_error *e = &b->item[i];
         cli_say(i ? "" : "bounds", "%s: %.6g%s%s", e->name, e->value,
-                e->value >= 1 ? " (says nothing)" : "",
+                e->value >= 1 ? " (vacuous)" : "",
                 e->holds ? "" : " (not a guarantee: its assumption does not hold)");
         cli_say("", "  %s", e->formula);
         cli_say("", "  %s", e->assumption);

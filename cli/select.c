@@ -158,7 +158,7 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     if (how->loo && how->ordered)
         return cli_refuse(c, "--loo and --ordered exclude each other");
     if (how->loo && how->folds > 0)
-        return cli_refuse(c, "--loo makes each object a fold: leave --folds out");
+        return cli_refuse(c, "--loo makes each object a fold: omit --folds");
     int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
     s->split = (mcr_split_plan){
         .size = sizeof s->split,

@@ -119,7 +119,7 @@ void cli_tables_say_unmatched(cli *c)
         return;
     snprintf(line, sizeof line,
              "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": the "
-                                       "joined columns are missing there",
+             "joined columns are missing there",
              count, objects, count == 1 ? "has" : "have", c->reading.join, first);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }

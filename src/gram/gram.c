@@ -1,4 +1,4 @@
-/* gram.c: what every Gram does, whatever its representation: checks, and what follows from blocks.
+/* gram.c: what all representations of a Gram share: checks, and operations derived from blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,7 +87,7 @@ mcr_status mcr_gram_project(mcr_gram *g, mcr_rows x, const double *a, int64_t co
     return s ? s : mcr_gram_total(g, u, mcr_gram_width(g) * cols);
 }
 
-/* A symmetric matrix, of which the lower half travels, some rows at a time. */
+/* A symmetric matrix, of which the lower half is transferred, some rows at a time. */
 static mcr_status total_square(mcr_gram *g, double *m, int64_t ldm)
 {
     enum { NUMBERS = 1 << 20 };

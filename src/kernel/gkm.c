@@ -305,8 +305,8 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
         lowest = fmin(lowest, fabs(value) <= rounding ? 0 : value);
     }
     *rule = lowest > 0   ? "all eigenvalues on words are above 0 (Krawtchouk's polynomials)"
-            : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), as "
-                           "words that differ in more than d places are left out"
+            : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), because "
+                           "words that differ in more than d places are ignored"
                          : "an eigenvalue on words cannot be distinguished from 0";
     return lowest > 0 ? MCR_PSD : lowest < 0 ? MCR_INDEFINITE : MCR_DEFINITE_UNKNOWN;
 }

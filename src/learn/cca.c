@@ -122,7 +122,7 @@ static mcr_status solve(cca *p, const params *o, double began)
     return s;
 }
 
-/* What rounding changes in R and Q, which is what it changes in A and B over r and q. */
+/* The rounding error of R and Q, which is that of A and B divided by r and q. */
 static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *in,
                               const mcr_kernel *second)
 {

@@ -257,7 +257,7 @@ static bool set_limits(const erm *e, mcr_svm *svm, int64_t steps)
     return left > 0 && (o->max_steps == INT64_MIN || o->max_steps > steps);
 }
 
-/* One function: the tolerance of the program's conditions is lowered until the gap is small
+/* One function: the tolerance of the optimality conditions is lowered until the gap is small
  * enough. */
 static mcr_status solve_column(erm *e, int64_t column)
 {

@@ -2,18 +2,18 @@
  * Anouar, 2000), regularised.
  *
  * Directions v that maximise v'S_B v / v'(S_W + r I)v, with S_B and S_W the covariance between and
- * within the classes, and r = lambda times the whole variance. In the terms of gram/centred.h, with
+ * within the classes, and r = lambda times the total variance. In the terms of gram/centred.h, with
  * e_c the vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is
  * made of the products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b,
  * where
  *
  *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
  *
- * and u = between / (all + r). M has one row per class: what takes time is one Cholesky
- * factorisation. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes
- * are round and equally wide in the coordinates, and the nearest class mean is the prediction. The
- * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found by a
- * smaller factor (solve/shifted.h), with G = X'H.
+ * and u = between / (all + r). M has one row per class; one Cholesky factorisation takes most of
+ * the time. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes are
+ * round and equally wide in the coordinates, and the nearest class mean is the prediction. The mean
+ * of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found by a smaller
+ * factor (solve/shifted.h), with G = X'H.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -190,7 +190,8 @@ static void make_direction(fisher *p, int64_t o)
         p->mean[c * p->outputs + o] = scale * u * b[c] / sqrt(p->share[c]);
 }
 
-/* 1 - u are the eigenvalues of r E'H. Those with u = 0 tell nothing apart: one at least. */
+/* 1 - u are the eigenvalues of r E'H. Those with u = 0 do not separate classes; at least one is
+ * kept. */
 static mcr_status discriminate(fisher *p, int64_t wanted)
 {
     mcr *ctx = p->ctx;

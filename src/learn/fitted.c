@@ -1,4 +1,4 @@
-/* fitted.c: what a learner found, and how decision values become predictions.
+/* fitted.c: the result of a learner, and how decision values become predictions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -289,7 +289,8 @@ int64_t mcr_largest(const double *v, int64_t count)
     return best;
 }
 
-/* The first of those with most votes. No branch depends on a score, which nobody could foresee. */
+/* The first of those with most votes. No branch depends on a score, because such branches cannot be
+ * predicted. */
 static int64_t most_votes(const mcr_fitted *f, const double *score)
 {
     enum { AT_ONCE = 64 };

@@ -22,7 +22,7 @@ static void fill(mcr_goal *g, const mcr_data *data)
             g->y[i * g->outputs + o] = g->class_of[i] == (g->outputs == 1 ? 1 : o) ? 1 : -1;
 }
 
-/* More than these, of which most have one object, are no classes. */
+/* More distinct values than this, most of them with one object, are not classes. */
 enum { MANY_CLASSES = 100 };
 
 static bool has_task(const mcr *ctx, const char *learner)
@@ -171,8 +171,8 @@ static bool all_zero(const double *v, int64_t n)
     return true;
 }
 
-/* Of a kernel that is one, K(x,x) = 0 for all objects is enough. Another one is multiplied by a
- * vector that no row of other values could be orthogonal to but by chance. */
+/* For a PSD kernel, K(x,x) = 0 for all objects is enough. Another function is multiplied by a
+ * vector to which a row of non-zero values can be orthogonal only by chance. */
 mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
 {
     int64_t n = mcr_gram_rows(gram);

@@ -73,8 +73,7 @@ static mcr_status check_sparse(const mcr_learning *in, const mcr_goal *goal)
     const char *what = goal->task == MCR_CLASSIFY ? "gp for classes" : o->loo ? "gp: loo" : NULL;
     return what ? mcr_advise(in->ctx,
                              mcr_fail(in->ctx, MCR_BAD_CALL,
-                                      "%s needs the kernel matrix of all objects: leave out "
-                                      "approx=sgpr",
+                                      "%s needs the kernel matrix of all objects: omit approx=sgpr",
                                       what),
                              "option approx=none")
                 : MCR_OK;

@@ -1,5 +1,5 @@
-/* gp_large.c: Gaussian process regression where the kernel matrix does not fit the memory, with
- * scales as they are given.
+/* gp_large.c: Gaussian process regression with given scales, if the kernel matrix does not fit into
+ * memory.
  *
  * The mean is that of ridge regression with the noise s for lambda: A x = b, A = W^1/2 K W^1/2 + s,
  * by conjugate gradients, preconditioned by landmarks (solve/squares_large.c), and its residual is

@@ -220,7 +220,7 @@ static void close_lookup(mcr *ctx, void *state)
     mcr_free_all(ctx, u->k, u->heap, u->held, u);
 }
 
-/* Numbers of classes, how many neighbours: nothing that is read is believed. */
+/* Numbers of classes, number of neighbours: everything that is read is checked. */
 mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *f)
 {
     const double *how = NULL;
@@ -273,8 +273,8 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
 
 /* ---- the learner ------------------------------------------------------------------------------*/
 
-/* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 but for
- * rounding if the kernel is one. */
+/* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 up to
+ * rounding for a PSD kernel. */
 static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst,
                            double *error)
 {

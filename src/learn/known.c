@@ -1,4 +1,4 @@
-/* known.c: what rounding leaves of the numbers of a certificate.
+/* known.c: rounding errors of the numbers of a certificate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static double weight_of(const mcr_known_loss *loss, int64_t i)
     return loss->weight[i / loss->outputs];
 }
 
-/* Outputs of an object may share a loss: its largest error is taken for all of them. */
+/* Outputs of an object may share a loss: the largest error is used for all of them. */
 static void join_outputs(const mcr_known_loss *loss, double *error)
 {
     for (int64_t i = 0; i < loss->n && loss->outputs > 1; i++) {

@@ -38,7 +38,7 @@ static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const
     return MCR_OK;
 }
 
-/* What was found for merged objects, reported for all n. */
+/* Expands the results for merged objects to all n. */
 static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int64_t *first,
                                   int64_t n)
 {
@@ -82,7 +82,7 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
     return s;
 }
 
-/* Learners that do not learn from targets do not mind several. */
+/* Learners that do not use targets accept several. */
 static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning *in)
 {
     int64_t targets = mcr_data_target_count(in->data);
@@ -106,8 +106,7 @@ static bool all_finite(const double *v, int64_t count)
     return true;
 }
 
-/* Numbers that overflowed on the way make a model that says nothing and a certificate that holds of
- * nothing: neither leaves the learner. */
+/* If numbers overflowed during training, model and certificate are meaningless: the call fails. */
 static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type)
 {
     bool fine = all_finite(f->offset, f->outputs) &&
@@ -155,7 +154,7 @@ static const char *approximate(const char *certificate)
     return certificate;
 }
 
-/* A learner that knows nothing of forms, on the Gram of the features where these are asked for. */
+/* A learner without forms of its own, on the Gram of the features if these are requested. */
 static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
     const mcr_form_options *o = (const void *)((const char *)in->params + type->form);
@@ -191,7 +190,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;
-    /* Where rounding hides more than the tolerance nothing is proved. */
+    /* If rounding hides more than the tolerance, nothing is proved. */
     if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance && !f->as_computed)
         f->stop = MCR_STOP_STUCK;
     if (!s && f && (f->value_error > 0 || f->objective_error > 0))
@@ -199,7 +198,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
                             (const double[]){f->value_error, f->objective_error}, 2);
     if (!s && *out)
         s = check_finite(*out, type);
-    /* Optimality conditions prove an optimum only where the problem is convex. */
+    /* Optimality conditions prove an optimum only if the problem is convex. */
     if (!s && *out && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
         mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
         (*out)->stop = MCR_STOP_LOCAL;

@@ -228,8 +228,8 @@ const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
                                       : NULL;
 }
 
-/* Of a learner that has one form, or no approximations: the words for that are understood, others
- * are answered with the reason. */
+/* For a learner with one form, or without approximations: values that request just that are
+ * accepted, others are refused with the reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
 {
     bool approx = strcmp(name, MCR_OPTION_APPROX) == 0;

@@ -2,8 +2,8 @@
  *
  * Each mistake makes a new perceptron, which lives until the next one and has as many votes as
  * steps it lived. They share their kernel values: the score of the k-th is that of the one before
- * it plus one term. So all of them together cost one kernel value a support vector, and an addition
- * a mistake.
+ * it plus one term. So all of them together cost one kernel value per support vector, and one
+ * addition per mistake.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -138,7 +138,7 @@ static mcr_status set_rule(mcr_fitted *f, const mcr_learning *in)
                     in->type->name, (long long)f->outputs, mcr_task_name(task));
 }
 
-/* Classes by one output want two of them; numbers want numbers. */
+/* Classification by one output needs two classes; regression needs numbers. */
 static mcr_status check_data(const mcr_learning *in)
 {
     mcr_task task = in->type->task;

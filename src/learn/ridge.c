@@ -65,7 +65,7 @@ static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const mcr_ridge_params 
     return s;
 }
 
-/* Whether something is asked for that is done with kernel values only. */
+/* Whether an option is set that needs kernel values. */
 static bool needs_kernel(const mcr_ridge_params *o, const mcr_reals *lambda)
 {
     return o->loo || lambda->count > 1 || lambda->values[0] == 0;
@@ -151,7 +151,7 @@ static mcr_status pick_lambda(ridge *r, double *lambda)
     return s;
 }
 
-/* What was found on the way to lambda, for the report and for plots. */
+/* The path that led to lambda, for the report and for plots. */
 static mcr_status keep_path(mcr_fitted *f, const ridge *r)
 {
     int64_t tried = 0;
@@ -169,8 +169,8 @@ static mcr_status keep_path(mcr_fitted *f, const ridge *r)
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &loo, 1);
     if (!s)
-        s = mcr_fitted_remark(f, "lambda = %.6g, of %lld by the leave-one-out error", r->q.lambda,
-                              (long long)r->lambda.count);
+        s = mcr_fitted_remark(f, "lambda = %.6g, the best of %lld by the leave-one-out error",
+                              r->q.lambda, (long long)r->lambda.count);
     mcr_free(f->ctx, pairs);
     return s;
 }
@@ -241,8 +241,8 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
-/* Where the kernel matrix does not fit the memory, or a factor of it takes longer than some
- * products: landmarks, for a preconditioner. */
+/* If the kernel matrix does not fit into memory, or if a factor takes longer than some products:
+ * landmarks, for a preconditioner. */
 static mcr_status open_near(ridge *r, const mcr_learning *in, double lambda)
 {
     mcr_squares *q = &r->q;

@@ -6,9 +6,8 @@
  * The hard margin with a bias is solved as the distance between the convex hulls of the two classes
  * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0
  * means that the classes cannot be separated. Without a bias the bound C grows until no coefficient
- * is at it. Both verdicts need evidence beyond what rounding may do: that the classes can be
- * separated, a margin; that they cannot, two mixtures of objects that meet. Else the answer is not
- * known.
+ * is at it. Both verdicts need evidence beyond rounding: a margin if the classes can be separated,
+ * two convex combinations of objects that meet if they cannot. Otherwise the answer is not known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -101,7 +100,7 @@ static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, b
             s->b[i] *= factor;
         rest += s->b[i];
     }
-    /* What rounding left goes to one coefficient that has space for it. */
+    /* The rounding remainder is added to one coefficient that is not at its bound. */
     for (int64_t i = 0; i < p->n && rest != 0; i++)
         if (s->b[i] - rest > s->lo[i] && s->b[i] - rest < s->hi[i]) {
             s->b[i] -= rest;
@@ -356,8 +355,8 @@ static double nearness(const mcr_binary *p, double largest)
     return sum > 0 && largest > 0 ? sqrt(fmax(square, 0) / largest) / sum : 0;
 }
 
-/* Without a bias: C grows until no coefficient is at it, or the mixture is as near to the origin as
- * rounding can tell. No margin is larger than the mixture's distance from there. */
+/* Without a bias: C grows until no coefficient is at it, or until the convex combination is at the
+ * origin up to rounding. No margin is larger than its distance from the origin. */
 static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 {
     double largest = 0, error = 0, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);

@@ -1,4 +1,4 @@
-/* svm_problem.c: what the support vector machines share.
+/* svm_problem.c: shared by the support vector machines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,7 +131,7 @@ void mcr_svm_keep_error(mcr_fitted *f, double error)
 
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
-    /* Where rounding hides more than the tolerance nothing is proved. */
+    /* If rounding hides more than the tolerance, nothing is proved. */
     bool hidden = svm->result.violation_error > svm->qp.tolerance;
     return hidden && svm->result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_STUCK : svm->result.stop;
 }

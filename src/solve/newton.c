@@ -3,14 +3,14 @@
  * Newton's step d solves (mu + H G) d = -(mu a + gradient), H the Hessian of the loss. The operator
  * is self-adjoint in the inner product <u, v> = u' G v, so conjugate gradients are taken there:
  * small eigenvalues of G all become mu, and the steps needed are few where the spectrum of G falls
- * quickly, as it does for kernels. All vectors are kept together with their products with G, so
- * that one product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
+ * quickly, as it does for kernels. All vectors are stored with their products with G, so that one
+ * product per step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
- * Where G is near to L L^T with few columns, as it is for smooth kernels on few features, the
- * problem is first solved with that in place of G; one that has taken many products, also with more
- * columns. Newton's step is then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') /
- * mu, or, where that is too large, by products that are many times cheaper. The few steps that are
- * left to do from there are found in the same way, but their lengths and what they leave are G's.
+ * If G is close to L L^T with few columns, as for smooth kernels on few features, the problem is
+ * first solved with L L^T in place of G; after many products, more columns are tried. The Newton
+ * step is then computed directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, if
+ * that is too large, by products that are many times cheaper. The few remaining steps are computed
+ * in the same way, but their lengths and residuals use G.
  * Building L' H L takes far longer than a step with it, so further steps reuse it as long as they
  * converge fast enough (Shamanskii, 1967).
  *
@@ -36,7 +36,7 @@ typedef struct state {
     mcr_gram *gram;
     const mcr_smooth *p;
     int64_t count;     /* n x columns */
-    mcr_gram *kept;    /* G in memory; NULL: products are made from the objects */
+    mcr_gram *kept;    /* G in memory; NULL: products are computed from the objects */
     mcr_gram *factor;  /* L, G = L L'; the Gram itself where it has one; NULL: none */
     mcr_gram *low;     /* the same of a low rank, found here */
     int64_t rank;      /* columns of L */
@@ -60,8 +60,7 @@ typedef struct state {
     char part[MCR_PART_NAME];
 } state;
 
-/* With a low rank that was found at once; with patience for a few products; with a low rank after
- * those; with G. */
+/* With a low rank found at once; with G for a few products; with a low rank after those; with G. */
 enum { AT_LOW, AT_PATIENT, AT_LATER_LOW, AT_ROUNDS };
 
 /* u = L' v and y = L u. */
@@ -142,7 +141,7 @@ static void curve_at(const state *t, const double *f, const double *v, double *h
 
 /* ---- where it is ------------------------------------------------------------------------------*/
 
-/* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
+/* Objective, gradient, rest = -(mu a + gradient), and the distance to the optimum. */
 static mcr_status look(state *t, const double *a, const double *f)
 {
     mcr_smooth_result *r = t->result;
@@ -189,8 +188,8 @@ static bool is_tired(const state *t)
 
 /* ---- the step ---------------------------------------------------------------------------------*/
 
-/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of
- * conjugate gradients is one towards a lower objective, so it can end at any time. */
+/* step = (mu + H G)^-1 rest, as exactly as pays at this distance from the optimum. Every step of
+ * conjugate gradients lowers the objective, so it can end at any time. */
 static mcr_status conjugate(state *t, const double *f)
 {
     enum { MOST = 1000 };
@@ -305,7 +304,7 @@ static mcr_status solve_low(state *t, const double *f)
     return multiply(t, t->step.v, t->step.gv);
 }
 
-/* All of G in memory, where the budget has space for it. */
+/* All of G in memory, if it fits into the budget. */
 static mcr_status keep(state *t)
 {
     double n = (double)mcr_gram_rows(t->gram);
@@ -314,8 +313,8 @@ static mcr_status keep(state *t)
     return mcr_gram_keep(&t->kept, t->gram, t->p->phase);
 }
 
-/* No more direct steps: mu is too small for a factor of the inner system, or a low rank is too far
- * from G. */
+/* No more direct steps: mu is too small for a factor of the inner system, or the low rank is too
+ * far from G. */
 static mcr_status leave_factor(state *t)
 {
     mcr_system_close(&t->inner);
@@ -323,7 +322,7 @@ static mcr_status leave_factor(state *t)
     return t->use_low ? MCR_OK : keep(t);
 }
 
-/* Newton's step. With a low rank in place of G it is near to that of G itself. */
+/* The Newton step. With a low rank in place of G it is close to the step with G. */
 static mcr_status find_step(state *t, const double *f)
 {
     mcr_status s = t->inner.a ? solve_low(t, f) : MCR_NUMERIC;
@@ -333,7 +332,7 @@ static mcr_status find_step(state *t, const double *f)
     return s ? s : conjugate(t, f);
 }
 
-/* Goes along the step as far as the objective falls enough, a share of it; false: nowhere. */
+/* Moves along the step as far as the objective falls enough; false: it does not. */
 static bool advance(state *t, double *a, double *f, double *went)
 {
     enum { HALVES = 40 };
@@ -346,7 +345,7 @@ static bool advance(state *t, double *a, double *f, double *went)
             t->trial[j] = f[j] + share * t->step.gv[j];
         double loss = loss_at(t, t->trial);
         double now = loss + base + t->p->mu * (share * cross + share * share * bend / 2);
-        /* Close to the optimum what is gained drowns in rounding. */
+        /* Close to the optimum the gain is smaller than rounding. */
         if (now <= at + 1e-4 * share * slope + 1e-14 * fabs(at)) {
             add(t, a, share, t->step.v);
             memcpy(f, t->trial, sizeof *f * (size_t)t->count);
@@ -386,7 +385,7 @@ static mcr_status find_low(state *t)
     return mcr_gram_low_rank(&t->low, t->kept, rounding, mcr_gram_rows(t->gram) / PART);
 }
 
-/* The factor before anything else is computed, where few columns do: these cost less than a few
+/* The factor, before anything else is computed, if few columns suffice: they cost less than a few
  * products with G. */
 static mcr_status look_for_factor(state *t)
 {
@@ -430,8 +429,9 @@ static void close_state(state *t)
     mcr_gram_close(t->kept);
 }
 
-/* Where G does not see what is left (objects that are 0, or equal ones), conjugate gradients do not
- * either: then the coefficients follow from the gradient, a = -gradient / mu, and f stays. */
+/* If the residual is in the null space of G (objects that are 0, or equal ones), conjugate
+ * gradients cannot reduce it: the coefficients then follow from the gradient, a = -gradient / mu,
+ * and f is unchanged. */
 static mcr_status settle(state *t, double *a, double *f)
 {
     const mcr_smooth_result *r = t->result;
@@ -442,10 +442,10 @@ static mcr_status settle(state *t, double *a, double *f)
     return s ? s : look(t, a, f);
 }
 
-/* Products with G that bring no optimum: G is too near to singular for doubles. */
+/* Products with G that do not reach the optimum: G is too close to singular for doubles. */
 enum { MOST_PRODUCTS = 50000 };
 
-/* The state after a step. Where there is no time for it, back to the last one that is known. */
+/* The state after a step; if there is no time to compute it, the last known state. */
 static mcr_status look_or_return(state *t, double share, double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
@@ -639,7 +639,7 @@ static mcr_status refresh(state *t, const double *a, double *f)
     return MCR_OK;
 }
 
-/* As far as it gets before products with G are all that is left. */
+/* As far as possible without products with G. */
 static mcr_status come_near(state *t, double *a, double *f)
 {
     enum { PATIENCE = 60 };
@@ -682,7 +682,7 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
     if (!t.goes_on)
         t.round = 0;
     t.stage = AT_ROUNDS;
-    /* f is updated along the way; each round begins with a fresh one. */
+    /* f is updated by the steps; each round starts with a recomputed f. */
     for (; t.round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; t.round++) {
         if (!t.goes_on)
             t.round_steps = result->steps;

@@ -344,7 +344,7 @@ def test_faults_are_one_line_that_says_what_is_possible():
     tap.mercer("fit", "svm", "l.csv", "-k", "rbf(gamma=1)", "-o", "l.mercer")
     refused("DATA is missing")
     refused("possible here: surface, gram", "s.mercer", "s.csv", "--kind", "roc")
-    refused("needs data beside the model", "m.mercer", "--kind", "roc")
+    refused("needs data in addition to the model", "m.mercer", "--kind", "roc")
     refused("did you mean roc? there are", "m.mercer", "m.csv", "--kind", "rco")
     refused("two columns", "l.mercer", "l.csv", "--kind", "boundary")
     refused("did you mean confusion?", "m.mercer", "m.csv", "--kind", "confusio")

@@ -595,7 +595,7 @@ static void refuses_faults(void **state)
     released = wanted = 0;
     test_ok(ctx, mcr_builder_open(&b, ctx, 2));
     test_fails(ctx, mcr_builder_number_targets(b, (int64_t[]){1, INT64_MAX}, MCR_INT64, 1),
-               MCR_BAD_DATA, "object 2: a whole number beyond 2^53 is no target");
+               MCR_BAD_DATA, "object 2: a whole number beyond 2^53 is not a target");
     test_fails(ctx, mcr_builder_number_targets(b, (double[]){1, NAN}, MCR_FLOAT64, 1), MCR_BAD_DATA,
                "object 2: the target is not finite");
     test_fails(ctx,

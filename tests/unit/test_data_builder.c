@@ -49,13 +49,14 @@ static void builds_every_kind(void **state)
     assert_true(mcr_data_weights(data)[1] == 1.5);
     assert_int_equal(mcr_data_find(data, "tx", 1), 2);
     assert_int_equal(mcr_data_find(data, "tx", 2), -1);
-    test_fails(ctx, mcr_data_vector(data, 2, 0, x), MCR_BAD_CALL, "field \"t\" holds no vectors");
+    test_fails(ctx, mcr_data_vector(data, 2, 0, x), MCR_BAD_CALL,
+               "field \"t\" does not contain vectors");
     test_fails(ctx, mcr_data_vector(data, 4, 0, x), MCR_BAD_CALL, "there is no field 4");
     test_fails(ctx, mcr_data_vector(data, 0, 2, x), MCR_BAD_CALL, "there is no object 2");
     const char *bytes;
     int64_t length;
     test_fails(ctx, mcr_data_string(data, 0, 0, &bytes, &length), MCR_BAD_CALL,
-               "field \"d\" holds no strings");
+               "field \"d\" does not contain strings");
     mcr_data *again = mcr_data_retain(data);
     assert_ptr_equal(again, data);
     mcr_data_free(again);

@@ -246,7 +246,8 @@ static void refuses(void **state)
     refuse(ctx, "1,2\n", "csv", NULL, "r2", "parquet", "the format \"parquet\" cannot be written");
     refuse(ctx, "1,2\n", "csv", NULL, "r.csv.gz", NULL, "gzip is not written");
     refuse(ctx, "1,2\n", "csv", "none", "r3", "libsvm", "there are none");
-    refuse(ctx, "1,a b\n", "csv", NULL, "r4", "libsvm", "the class \"a b\" cannot be written in it");
+    refuse(ctx, "1,a b\n", "csv", NULL, "r4", "libsvm",
+           "the class \"a b\" cannot be written in it");
     refuse(ctx, graph, "jsonl", NULL, "r5", "libsvm", "only one field of vectors");
     refuse(ctx, graph, "jsonl", NULL, "r5.csv", NULL, "not \"g\"");
     refuse(ctx, "a\t12\nb\tx\n", "text", NULL, "r6.csv", NULL,

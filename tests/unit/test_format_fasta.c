@@ -112,11 +112,11 @@ static void refuses(void **state)
                 "f.fa:2: byte 0x02 inside a sequence");
     refuse_text(*state, "f.fa", "", "fasta", NULL, "f.fa: the file is empty");
     refuse_text(*state, "f.fa", ";\n\n", "fasta", NULL, "f.fa:2: no sequences: the file is empty");
-    refuse_text(*state, "f.fa",
-                ">c1:5\nA\n>c1:9\nA\n>c2\nA\n>c3\nA\n>c4\nA\n>c5\nA\n>c6\nA\n>c7\nA\n", "fasta",
-                NULL,
-                "f.fa: every header is a different single word: these are names, not labels; give one "
-                "file per class, or set the target to \"none\"");
+    refuse_text(
+        *state, "f.fa", ">c1:5\nA\n>c1:9\nA\n>c2\nA\n>c3\nA\n>c4\nA\n>c5\nA\n>c6\nA\n>c7\nA\n",
+        "fasta", NULL,
+        "f.fa: every header is a different single word: these are names, not labels; give one "
+        "file per class, or set the target to \"none\"");
 }
 
 /* The same with one word twice, with numbers, or with second words is labelled. */

@@ -214,8 +214,8 @@ static void refuses_lines(void **state)
            "f.jsonl:2: column 10: key \"a\" occurs twice");
     refuse(*state, "{\"a\": 1, \"a\": 1}\n", "f.jsonl:1: column 10: key \"a\" occurs twice");
     refuse(*state, "{\"\": 1}\n", "f.jsonl:1: column 2: a key that is empty or contains a NUL");
-    refuse(*state, "{}\n", "f.jsonl: the objects have no key beside target and weight");
-    refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key beside target and weight");
+    refuse(*state, "{}\n", "f.jsonl: the objects have no key besides target and weight");
+    refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key besides target and weight");
     refuse(*state, "{\"a\\u0000b\": 1}\n",
            "f.jsonl:1: column 2: a key that is empty or contains a NUL");
     refuse(*state, "{\"a\": 1, \"b\": 2}\n{\"a\": null}\n",

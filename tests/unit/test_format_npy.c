@@ -169,7 +169,7 @@ static void refuses(void **state)
            "f.npy: damaged NumPy header: no order");
     refuse(*state, "['descr']", bad, 8, "f.npy: damaged NumPy header: no dictionary");
     refuse_text(*state, "f.npy", "1,2\n", NULL, NULL, "f.npy: the file ends early");
-    refuse_text(*state, "f.npy", "1,2,3,4,5\n", NULL, NULL, "f.npy: this is no NumPy file");
+    refuse_text(*state, "f.npy", "1,2,3,4,5\n", NULL, NULL, "f.npy: this is not a NumPy file");
     refuse_text(*state, "f", "\x93NUMPY\x04 ", "npy", NULL, "f: NumPy file version 4 is not known");
 }
 

@@ -147,7 +147,7 @@ static void says_where(void **state)
         {"key,a\nx,\"1\ny,2\n", ":2: a quote is not closed"},
         {"key,a\nx,\"1\" 2\n", ":2: there is text after a closing quote"},
         {"key\nx\n", "there is nothing to add"},
-        {"other,a\nx,1\n", "no column of it is in t.csv, too"},
+        {"other,a\nx,1\n", "it has no column in common with t.csv"},
         {"key,b\nx,1\n", "both tables have the columns key, b"},
         {"key,a\nq,1\n", "none of the 1 objects has a row in it"},
     };

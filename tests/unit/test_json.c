@@ -137,7 +137,7 @@ static void refuses(void **state)
         {"{a:1}", "JSON:1: column 2: found 'a' where a key in quotes was expected"},
         {"{\"a\" 1}", "JSON:1: column 6: found '1' where ':' was expected"},
         {"{\"a\":}", "JSON:1: column 6: found '}' where a value was expected"},
-        {"{\"a\":1 \"b\":2}", "JSON:1: column 8: found '\"' where ',' or '}' should be"},
+        {"{\"a\":1 \"b\":2}", "JSON:1: column 8: found '\"' where ',' or '}' was expected"},
         {"{\"a\":1]", "JSON:1: column 7: found ']' where ',' or '}' was expected"},
         {"{", "JSON:1: column 2: the text ends where a key in quotes was expected"},
         {"\"a", "JSON:1: column 3: the text ends inside a string"},

@@ -285,9 +285,9 @@ static void test_limits(void **state)
     try_size(ctx, repeated("", "(1+2*", 49, "dot", ")^2", ""), "more than 100 deep");
     try_size(ctx, repeated("", "(1+", 49, "dot", ")^2", ""), NULL);
     try_size(ctx, repeated("", "(", 200, "dot", ")", ""), NULL);
-    try_size(ctx, repeated("", "(", 201, "dot", ")", ""), "more than 200 parentheses");
-    try_size(ctx, repeated("", "(", 500000, "dot", "", ""), "more than 200 parentheses");
-    try_size(ctx, repeated("", "exp(", 200000, "dot", "", ""), "more than 200 parentheses");
+    try_size(ctx, repeated("", "(", 201, "dot", ")", ""), "more than 200 nested parentheses");
+    try_size(ctx, repeated("", "(", 500000, "dot", "", ""), "more than 200 nested parentheses");
+    try_size(ctx, repeated("", "exp(", 200000, "dot", "", ""), "more than 200 nested parentheses");
     try_size(ctx, repeated("dot", "+dot", 9998, "", "", ""), NULL);
     try_size(ctx, repeated("dot", "+dot", 9999, "", "", ""), "more than 10000 parts");
     try_size(ctx, repeated("dot", "+dot", 20000, "", "", ""), "more than 10000 parts");

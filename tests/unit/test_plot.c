@@ -302,7 +302,7 @@ static void faults_say_what_is_possible(void **state)
                "neither an option");
     test_ok(ctx, mcr_figure_open(&f, ctx, &plot));
     test_fails(ctx, mcr_figure_draw(f, "gif", NULL, &bytes, &count), MCR_BAD_CALL, "not a format");
-    test_fails(ctx, mcr_figure_save(f, "picture.gif", NULL), MCR_BAD_CALL, "ending");
+    test_fails(ctx, mcr_figure_save(f, "picture.gif", NULL), MCR_BAD_CALL, "the extension");
     mcr_figure_close(f);
     mcr_model_free(model);
     mcr_data_free(data);

@@ -861,7 +861,8 @@ static void test_refusals(void **context)
     search = make_search();
     search.checkpoint = "/nowhere/at/all";
     search.resume = 1;
-    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_IO, "no checkpoint to continue from");
+    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_IO,
+               "no checkpoint to continue from");
     assert_null(model);
     assert_null(r);
     mcr_options_close(o);

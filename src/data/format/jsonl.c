@@ -268,7 +268,7 @@ static mcr_status finish_fields(reader *r, mcr_builder *builder)
         data = data || r->field[i].role >= MCR_JSONL_NUMBER;
     if (!data)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), 0,
-                           "the objects have no key beside target and weight");
+                           "the objects have no key besides target and weight");
     widen_sparse(r);
     mcr_status status = MCR_OK;
     for (int64_t i = 0; status == MCR_OK && i < r->fields; i++)

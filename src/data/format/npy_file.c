@@ -200,7 +200,7 @@ mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in)
     if (status != MCR_OK)
         return status;
     if (!mcr_npy_is((const char *)lead, 8))
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "this is no NumPy file");
+        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "this is not a NumPy file");
     if (lead[6] < 1 || lead[6] > 3)
         return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
                            "NumPy file version %d is not known", lead[6]);
