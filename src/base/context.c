@@ -89,6 +89,8 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
     memset(ctx, 0, sizeof *ctx);
     ctx->config = full;
     ctx->data_limit_given = data_limit_given;
+    mcr_system_draw(ctx->hash_key);
+    ctx->hash_key[1] |= 1;
     mcr_limits_open(ctx);
     status = make_locks(ctx);
     if (status != MCR_OK) {

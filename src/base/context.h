@@ -53,6 +53,7 @@ struct mcr {
     int64_t extra_learner_count;
     struct mcr_kept *kept; /* by mcr_keep */
     int64_t kept_count, kept_capacity;
+    uint64_t hash_key[2];      /* drawn at opening: hash.h */
     int cancelled;             /* atomic: another thread asks to stop */
     mcr_progress seen;         /* the last report; guarded by lock */
     struct mcr_team *team;     /* of processes; NULL: there is one (team.h) */
