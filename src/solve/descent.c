@@ -222,7 +222,7 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
     *result = (mcr_descent_result){.f = NAN, .slope = NAN, .gained = NAN};
     descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x, .fresh = true};
     t.g = mcr_alloc_zero(ctx, 6 * n, sizeof *t.g);
-    t.h = mcr_alloc(ctx, n * n, sizeof *t.h);
+    t.h = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.h);
     t.held = mcr_alloc_zero(ctx, n, sizeof *t.held);
     mcr_status s = t.g && t.h && t.held ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
