@@ -119,8 +119,8 @@ mcr_status mcr_keep_reserve(mcr *ctx);
 void mcr_keep(mcr *ctx, void (*release)(void *user), void *user);
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
- * set, when memory is short or count * size overflows; a count of 0 gives a valid block. Counts have
- * 64 bits on every machine: rows times columns is computed before it is refused. */
+ * set, when memory is short or count * size overflows; a count of 0 gives a valid block. Counts
+ * have 64 bits on every machine: rows times columns is computed before it is refused. */
 void *mcr_alloc(mcr *ctx, uint64_t count, size_t size);      /* not cleared */
 void *mcr_alloc_zero(mcr *ctx, uint64_t count, size_t size); /* cleared */
 /* On failure the block is unchanged. */

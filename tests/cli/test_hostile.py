@@ -424,7 +424,7 @@ def test_a_model_is_given_less_work():
     assert "the limit for work is 20 s" in err, err
 
 
-# ---- names that mean something elsewhere ----------------------------------------------------------
+# ---- names that mean something elsewhere ---------------------------------------------------------
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&\x1b[31m\u009b31m"
 
@@ -464,7 +464,7 @@ def test_names_in_pages():
 
 
 def test_names_on_terminals():
-    """No control character of a name reaches a terminal, U+009B (the one that begins a command) included."""
+    """No control character of a name reaches a terminal, nor U+009B, which begins a command."""
     write_evil()
     for call in (["info", "evil.mercer"], ["info", "evil.csv"], ["predict", "evil.mercer", "evil.csv"],
                  ["predict", "evil.mercer", "evil.csv", "--json"], ["cv", "svm", "evil.csv", "-k", "linear"],
