@@ -200,7 +200,7 @@ static int open_file(cli_output *out, const char *path)
 static int needs_escape(const char *word)
 {
     for (const char *c = word; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+        if (cli_control_bytes(c))
             return 1;
     return *word == '"';
 }

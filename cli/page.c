@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
@@ -70,7 +72,8 @@ void cli_page_text(FILE *to, const char *text)
         else if (c == '"')
             fputs("&quot;", to);
         else
-            fputc(c < 32 || c == 127 ? '?' : c, to);
+            fputc(cli_control_bytes(p) ? '?' : c, to);
+        p += cli_control_bytes(p) == 2;
     }
 }
 

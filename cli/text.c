@@ -51,11 +51,18 @@ void cli_say_word(const char *name, cli_style style, const char *word, const cha
     putchar('\n');
 }
 
+int cli_control_bytes(const char *at)
+{
+    unsigned char byte = (unsigned char)*at, next = byte ? (unsigned char)at[1] : 0;
+    return byte < 0x20 || byte == 0x7f ? 1 : byte == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+}
+
 void cli_put_clean(FILE *to, const char *text, size_t most)
 {
     for (size_t i = 0; i < most && text[i]; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        putc(byte < 0x20 || byte == 0x7f ? '?' : byte, to);
+        int control = cli_control_bytes(text + i);
+        putc(control ? '?' : text[i], to);
+        i += control == 2;
     }
 }
 

@@ -17,6 +17,9 @@ const char *cli_style_code(FILE *to, cli_style style);
 void cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for a word in a style, with an explanation. */
 void cli_say_word(const char *name, cli_style style, const char *word, const char *rest);
+/* The bytes of the control character that begins here, 0 if none does. U+0080 to U+009F are some
+ * too: terminals obey them. */
+int cli_control_bytes(const char *at);
 /* Text with control characters shown as '?', at most `most` bytes. */
 void cli_put_clean(FILE *to, const char *text, size_t most);
 /* A small matrix with 6 significant digits, columns aligned, each line indented. */

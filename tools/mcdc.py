@@ -14,6 +14,7 @@ changes are seen or explained. SPDX-License-Identifier: Apache-2.0
 """
 
 import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -198,6 +199,7 @@ class Changes:
             done = subprocess.run([test], cwd=self.build, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
                                   env=dict(os.environ, MCDC_CHANGE=str(change), OPENBLAS_NUM_THREADS="1",
+                                           CMOCKA_TEST_ABORT="1",  # the first failure is enough
                                            ASAN_OPTIONS="detect_leaks=0:hard_rss_limit_mb=1000"))
             if done.returncode:
                 return True
@@ -209,6 +211,22 @@ def explained():
     with open(os.path.join(ROOT, "tests", "mcdc.txt")) as f:
         lines = [line.strip() for line in f if line.strip() and line[0] != "#"]
     return {tuple(part.strip() for part in line.split(" | ")[:3]) for line in lines}
+
+
+COUNTS = "%d conditions, %d changes: %d seen, %d explained, %d neither"
+
+
+def count(file, group, known):
+    """Prints what no test sees in a file, and the counts; returns them."""
+    counts = [0, 0, 0, 0]  # changes; seen, explained, neither
+    for (_, _, _, line, text, value), good in group:
+        reason = (file, text, value) in known
+        counts[0] += 1
+        counts[1 if good else 2 if reason else 3] += 1
+        if not good and not reason:
+            print("%s:%d: %s | %s: no test sees it" % (file, line, text, value))
+    print(file + ": " + COUNTS % (counts[0] // 2, *counts), flush=True)
+    return counts
 
 
 def main():
@@ -228,15 +246,12 @@ def main():
                 if line in wanted:
                     jobs += [(changes, 2 * i + value, file, line, text, str(value)) for value in range(2)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            seen = list(pool.map(lambda job: job[0].fails(job[1]), jobs))
-    bad = 0
-    for (_, _, file, line, text, value), good in zip(jobs, seen):
-        if not good and (file, text, value) not in known:
-            print("%s:%d: %s | %s: no test sees it" % (file, line, text, value))
-            bad += 1
-    print("mcdc: %d conditions, %d changes: %d seen, %d explained, %d neither" % (
-        len(jobs) // 2, len(jobs), sum(seen), len(jobs) - sum(seen) - bad, bad))
-    sys.exit(bad > 0)
+            results = pool.map(lambda job: job[0].fails(job[1]), jobs)
+            total = [0, 0, 0, 0]
+            for file, group in itertools.groupby(zip(jobs, results), lambda pair: pair[0][2]):
+                total = [a + b for a, b in zip(total, count(file, group, known))]
+    print("mcdc: " + COUNTS % (total[0] // 2, *total))
+    sys.exit(total[3] > 0)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,8 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
     memset(ctx, 0, sizeof *ctx);
     ctx->config = full;
     ctx->data_limit_given = data_limit_given;
+    mcr_system_draw(ctx->hash_key);
+    ctx->hash_key[1] |= 1;
     mcr_limits_open(ctx);
     status = make_locks(ctx);
     if (status != MCR_OK) {
@@ -221,9 +223,11 @@ static void clean(char *text, bool was_cut)
 {
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
+        unsigned char c = (unsigned char)text[i], next = (unsigned char)text[i + 1];
         if (c < 0x20 || c == 0x7f)
             text[i] = '?';
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0) /* U+0080 to U+009F */
+            text[i] = text[i + 1] = '?';
     }
     if (!was_cut || length == 0)
         return;

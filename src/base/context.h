@@ -53,6 +53,7 @@ struct mcr {
     int64_t extra_learner_count;
     struct mcr_kept *kept; /* by mcr_keep */
     int64_t kept_count, kept_capacity;
+    uint64_t hash_key[2];      /* drawn at opening: hash.h */
     int cancelled;             /* atomic: another thread asks to stop */
     mcr_progress seen;         /* the last report; guarded by lock */
     struct mcr_team *team;     /* of processes; NULL: there is one (team.h) */
@@ -118,11 +119,13 @@ mcr_status mcr_keep_reserve(mcr *ctx);
 void mcr_keep(mcr *ctx, void (*release)(void *user), void *user);
 
 /* Memory. Blocks are aligned to 64 bytes and know their size. All return NULL, with the message
- * set, when memory is short or count * size overflows; a count of 0 gives a valid block. */
-void *mcr_alloc(mcr *ctx, size_t count, size_t size);               /* not cleared */
-void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size);          /* cleared */
-void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size); /* block unchanged on failure */
-void mcr_free(mcr *ctx, void *block);                               /* NULL allowed */
+ * set, when memory is short or count * size overflows; a count of 0 gives a valid block. Counts
+ * have 64 bits on every machine: rows times columns is computed before it is refused. */
+void *mcr_alloc(mcr *ctx, uint64_t count, size_t size);      /* not cleared */
+void *mcr_alloc_zero(mcr *ctx, uint64_t count, size_t size); /* cleared */
+/* On failure the block is unchanged. */
+void *mcr_resize(mcr *ctx, void *block, uint64_t count, size_t size);
+void mcr_free(mcr *ctx, void *block); /* NULL allowed */
 /* Several arrays of `count` doubles: mcr_alloc_doubles(ctx, count, &a, &b). false: no memory; those
  * that were not made are NULL. */
 #define mcr_alloc_doubles(ctx, count, ...)                                                         \
@@ -131,7 +134,7 @@ void mcr_free(mcr *ctx, void *block);                               /* NULL allo
 #define mcr_zero_doubles(ctx, count, ...)                                                          \
     mcr_alloc_list(ctx, count, mcr_alloc_zero, (double **const[]){__VA_ARGS__},                    \
                    sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **))
-bool mcr_alloc_list(mcr *ctx, size_t count, void *(*alloc)(mcr *, size_t, size_t),
+bool mcr_alloc_list(mcr *ctx, uint64_t count, void *(*alloc)(mcr *, uint64_t, size_t),
                     double **const *array, size_t arrays);
 /* Several blocks, in this order. */
 #define mcr_free_all(ctx, ...)                                                                     \

@@ -558,9 +558,10 @@ void mcr_json_write_key(mcr_json_writer *w, const char *key)
     w->comma = false;
 }
 
-static bool needs_escape(unsigned char c)
+/* Also the control characters U+0080 to U+009F, which terminals obey. */
+static bool needs_escape(const unsigned char *p)
 {
-    return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
+    return *p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);
 }
 
 static void put_escape(mcr_put *put, void *to, unsigned char c)
@@ -583,7 +584,7 @@ void mcr_json_string(mcr_put *put, void *to, const char *bytes, size_t length)
     put(to, "\"", 1);
     while (p < end) {
         int n = utf8_length(p, end);
-        if (n > 0 && !needs_escape(*p)) {
+        if (n > 0 && !needs_escape(p)) {
             p += n;
             continue;
         }
@@ -591,8 +592,8 @@ void mcr_json_string(mcr_put *put, void *to, const char *bytes, size_t length)
         if (n == 0)
             put(to, "\xef\xbf\xbd", 3);
         else
-            put_escape(put, to, *p);
-        plain = ++p;
+            put_escape(put, to, p[n - 1]);
+        plain = p += n > 0 ? n : 1;
     }
     put(to, (const char *)plain, (size_t)(p - plain));
     put(to, "\"", 1);

@@ -9,6 +9,7 @@
 #include "base/context.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -102,18 +103,19 @@ static void say_short(mcr *ctx, size_t bytes)
 }
 
 /* False, with the message, when the block cannot be asked for at all. */
-static bool block_bytes(mcr *ctx, size_t count, size_t size, size_t *bytes)
+static bool block_bytes(mcr *ctx, uint64_t count, size_t size, size_t *bytes)
 {
     size_t total;
-    if (mcr_size_mul(count, size, bytes) && mcr_size_add(*bytes, OVERHEAD, &total) &&
-        total <= PTRDIFF_MAX)
+    if ((size_t)count == count && mcr_size_mul((size_t)count, size, bytes) &&
+        mcr_size_add(*bytes, OVERHEAD, &total) && total <= PTRDIFF_MAX)
         return true;
     mcr_fail(ctx, MCR_NO_MEMORY,
-             "out of memory: %zu elements of %zu bytes are more than any system has", count, size);
+             "out of memory: %" PRIu64 " elements of %zu bytes are more than any system has", count,
+             size);
     return false;
 }
 
-void *mcr_alloc(mcr *ctx, size_t count, size_t size)
+void *mcr_alloc(mcr *ctx, uint64_t count, size_t size)
 {
     size_t bytes;
     if (!block_bytes(ctx, count, size, &bytes) || !mcr_memory_admit(ctx, bytes))
@@ -126,7 +128,7 @@ void *mcr_alloc(mcr *ctx, size_t count, size_t size)
     return set_header(raw, bytes);
 }
 
-void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
+void *mcr_alloc_zero(mcr *ctx, uint64_t count, size_t size)
 {
     size_t bytes;
     if (!block_bytes(ctx, count, size, &bytes))
@@ -149,7 +151,7 @@ void *mcr_alloc_zero(mcr *ctx, size_t count, size_t size)
     return block;
 }
 
-void *mcr_resize(mcr *ctx, void *block, size_t count, size_t size)
+void *mcr_resize(mcr *ctx, void *block, uint64_t count, size_t size)
 {
     if (block == NULL)
         return mcr_alloc(ctx, count, size);
@@ -186,7 +188,7 @@ void mcr_free(mcr *ctx, void *block)
     ctx->config.realloc(ctx->config.user, (char *)block - old.offset, old.bytes + OVERHEAD, 0);
 }
 
-bool mcr_alloc_list(mcr *ctx, size_t count, void *(*alloc)(mcr *, size_t, size_t),
+bool mcr_alloc_list(mcr *ctx, uint64_t count, void *(*alloc)(mcr *, uint64_t, size_t),
                     double **const *array, size_t arrays)
 {
     bool ok = true;
@@ -242,7 +244,7 @@ mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, s
     /* A T ** may not be read as a void **; its bytes may. */
     void *old;
     memcpy(&old, block, sizeof old);
-    void *grown = mcr_resize(ctx, old, (size_t)more, size);
+    void *grown = mcr_resize(ctx, old, (uint64_t)more, size);
     if (grown == NULL)
         return MCR_NO_MEMORY;
     memcpy(block, &grown, sizeof grown);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_CORES = 256 };
@@ -161,6 +162,16 @@ size_t mcr_system_memory(void)
     if (bytes < least)
         bytes = least;
     return bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
+}
+
+void mcr_system_draw(uint64_t number[2])
+{
+    struct timespec now = {0};
+    if (getentropy(number, 2 * sizeof *number) == 0)
+        return;
+    clock_gettime(CLOCK_REALTIME, &now); /* there is no device: hard to foresee at least */
+    number[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid();
+    number[1] = (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15u ^ (uint64_t)now.tv_sec;
 }
 
 const char *mcr_system_error(int code, char *buffer, size_t size)

@@ -390,7 +390,7 @@ static mcr_status join_tables(mcr_builder *b, const mcr_data *const *parts, int6
                                 "\"%.64s\" in another",
                                 t + 1, mcr_data_target_name(parts[0], t),
                                 mcr_data_target_name(parts[p], t));
-    double *all = mcr_alloc(ctx, (size_t)(objects * cols), sizeof *all);
+    double *all = mcr_alloc(ctx, (uint64_t)(objects * cols), sizeof *all);
     if (all == NULL)
         return MCR_NO_MEMORY;
     for (int64_t p = 0; p < count; at += parts[p++]->count)

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/threads.h"
 
 /* Merging pays from some size on, and where one object in LEAST_SHARE is a duplicate. */
@@ -130,37 +131,20 @@ static bool same_object(const mcr_data *data, int64_t a, int64_t b)
     return true;
 }
 
-static const uint64_t factor = 0x9e3779b97f4a7c15u;
-
-static uint64_t mix_word(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * factor;
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix(uint64_t hash, const part *p)
-{
-    const char *bytes = p->bytes;
-    for (size_t at = 0; at < p->count; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        size_t left = p->count - at;
-        memcpy(&word, bytes + at, left < sizeof word ? left : sizeof word);
-        hash = mix_word(hash, word);
-    }
-    return (hash ^ p->count) * factor;
-}
-
-static uint64_t mix_vector(uint64_t hash, const mcr_store *s, int64_t r)
+static uint64_t hash_vector(const mcr *ctx, uint64_t hash, const mcr_store *s, int64_t r)
 {
     mcr_vector x = mcr_store_vector(s, r);
-    for (int64_t e = 0; e < x.count; e++)
-        hash = mix_word(mix_word(hash, (uint64_t)mcr_vector_column(&x, e)), bits_of(&x, e));
+    for (int64_t e = 0; e < x.count; e++) {
+        hash = mcr_hash_word(ctx, hash, (uint64_t)mcr_vector_column(&x, e));
+        hash = mcr_hash_word(ctx, hash, bits_of(&x, e));
+    }
     return hash;
 }
 
 static mcr_status hash_chunk(void *arg, int64_t first, int64_t end)
 {
     search *t = arg;
+    const mcr *ctx = t->data->ctx;
     for (int64_t i = first; i < end; i++) {
         uint64_t hash = t->data->class_of ? (uint64_t)t->data->class_of[i] : 0;
         for (int64_t f = 0; f < t->data->fields; f++) {
@@ -168,11 +152,11 @@ static mcr_status hash_chunk(void *arg, int64_t first, int64_t end)
             part p[PARTS];
             int parts = list_parts(field.store, mcr_field_at(&field, i), p);
             if (parts == 0)
-                hash = mix_vector(hash, field.store, mcr_field_at(&field, i));
+                hash = hash_vector(ctx, hash, field.store, mcr_field_at(&field, i));
             for (int k = 0; k < parts; k++)
-                hash = mix(hash, &p[k]);
+                hash = mcr_hash_bytes(ctx, hash, p[k].bytes, p[k].count);
         }
-        t->hash[i] = hash ^ hash >> 32;
+        t->hash[i] = hash;
     }
     return MCR_OK;
 }

@@ -146,7 +146,7 @@ mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scal
     int64_t cols = by->in + by->flags;
     to->count = from->count;
     to->role = from->role;
-    to->dense = mcr_alloc(from->ctx, (size_t)(from->count * cols), sizeof *to->dense);
+    to->dense = mcr_alloc(from->ctx, (uint64_t)(from->count * cols), sizeof *to->dense);
     to->cols = to->dense != NULL ? cols : 0;
     for (int64_t i = 0; i < from->count && to->dense != NULL; i++) {
         const double *x = from->dense + i * by->in;

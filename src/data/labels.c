@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/order.h"
 #include "data/builder.h"
@@ -200,23 +201,6 @@ static mcr_status table_add(table *t, uint64_t slot, uint64_t hash, int64_t obje
     return (uint64_t)t->keys * 2 > t->mask ? table_grow(t) : MCR_OK;
 }
 
-static uint64_t mix(uint64_t h)
-{
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    return h ^ h >> 32;
-}
-
-static uint64_t hash_text(const char *p, const char *end)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, mixed at the end */
-    for (; p < end; p++)
-        h = (h ^ (unsigned char)*p) * 0x100000001b3u;
-    return mix(h);
-}
-
 /* Space for `count` names in `bytes` bytes, closing NULs included. */
 static mcr_status classes_new(mcr_classes **out, mcr *ctx, int64_t count, size_t bytes)
 {
@@ -261,7 +245,7 @@ mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, c
     for (int64_t i = 0; i < count && status == MCR_OK; i++) {
         const char *word = text + (i > 0 ? end[i - 1] : 0);
         size_t length = (size_t)(text + end[i] - word);
-        uint64_t hash = hash_text(word, word + length), s = hash & t.mask;
+        uint64_t hash = mcr_hash_bytes(ctx, 0, word, length), s = hash & t.mask;
         for (; t.slot[s] >= 0; s = (s + 1) & t.mask) {
             int64_t k = t.slot[s], j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
             if (t.hash[k] == hash && (size_t)(end[j] - from) == length &&
@@ -288,15 +272,6 @@ mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, c
     }
     table_close(&t);
     return status;
-}
-
-/* -0 and 0 are one class. */
-static uint64_t real_bits(double x)
-{
-    uint64_t bits;
-    x += 0.0;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
 }
 
 typedef struct ranked {
@@ -345,8 +320,9 @@ mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value
     table t;
     mcr_status status = table_open(&t, ctx);
     for (int64_t i = 0; i < count && status == MCR_OK; i++) {
-        uint64_t bits = real_bits(value[i]), hash = mix(bits), s = hash & t.mask;
-        while (t.slot[s] >= 0 && real_bits(value[t.sample[t.slot[s]]]) != bits)
+        uint64_t bits = mcr_real_bits(value[i]), hash = mcr_hash_word(ctx, 0, bits);
+        uint64_t s = hash & t.mask;
+        while (t.slot[s] >= 0 && mcr_real_bits(value[t.sample[t.slot[s]]]) != bits)
             s = (s + 1) & t.mask;
         class_of[i] = t.slot[s] >= 0 ? t.slot[s] : (int32_t)t.keys;
         if (t.slot[s] < 0)

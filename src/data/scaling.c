@@ -352,7 +352,7 @@ static double scaled(const mcr_scaled_field *by, int64_t k, double x)
 static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
 {
     to->cols = by->cols;
-    to->dense = mcr_alloc(to->ctx, (size_t)(from->count * by->cols), sizeof *to->dense);
+    to->dense = mcr_alloc(to->ctx, (uint64_t)(from->count * by->cols), sizeof *to->dense);
     if (!to->dense)
         return MCR_NO_MEMORY;
     for (int64_t r = 0; r < from->count; r++) {

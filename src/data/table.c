@@ -366,7 +366,7 @@ static mcr_status pick_reals(double **out, mcr *ctx, const double *from, int64_t
 {
     if (from == NULL)
         return MCR_OK;
-    *out = mcr_alloc(ctx, (size_t)(rows.count * cols), sizeof **out);
+    *out = mcr_alloc(ctx, (uint64_t)(rows.count * cols), sizeof **out);
     if (*out == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < rows.count; i++)

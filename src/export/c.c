@@ -13,12 +13,17 @@
 
 enum { INT_MOST = 32767, LIMIT = 1024 };
 
-/* A text for a comment. */
+/* A text for a comment, which it cannot end: a model may come from anywhere, and compilers join
+ * lines at a backslash before they look for the end. */
 static void put_comment(mcr_c_writer *w, const char *before, const char *text)
 {
-    bool fine = strlen(text) < 400 && !strstr(text, "*/") && !strstr(text, "/*");
     mcr_c_put(w, "%s", before);
-    mcr_text_string(&w->text, fine ? text : "(long)");
+    if (strlen(text) >= 400)
+        text = "(long)";
+    for (char last = ' '; *text; last = *text++) {
+        bool mark = (*text == '/' && last == '*') || (*text == '*' && last == '/');
+        mcr_text_add(&w->text, mark || (unsigned char)*text < 32 || *text == 127 ? "?" : text, 1);
+    }
     mcr_text_string(&w->text, "\n");
 }
 

@@ -126,7 +126,7 @@ mcr_status mcr_c_posterior(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;
     int64_t n = p->basis, triangle = n * (n + 1) / 2, outputs = p->fitted->outputs;
-    double *all = mcr_alloc(w->ctx, (size_t)(outputs * triangle) + 1, sizeof *all);
+    double *all = mcr_alloc(w->ctx, (uint64_t)(outputs * triangle) + 1, sizeof *all);
     mcr_status s = all ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t o = 0; o < outputs && !s; o++) {
         double *one = NULL;

@@ -405,10 +405,10 @@ mcr_status mcr_c_own_numbers(double **out, mcr_c_writer *w)
     *out = NULL;
     if (w->owns == 0 || p->basis == 0)
         return MCR_OK;
-    if (!(*out = mcr_alloc(w->ctx, (size_t)(p->basis * w->owns), sizeof **out)))
+    if (!(*out = mcr_alloc(w->ctx, (uint64_t)(p->basis * w->owns), sizeof **out)))
         return MCR_NO_MEMORY;
     if (w->int8.q) {
-        vector = mcr_alloc(w->ctx, (size_t)(p->basis * p->width) + 1, sizeof *vector);
+        vector = mcr_alloc(w->ctx, (uint64_t)(p->basis * p->width) + 1, sizeof *vector);
         for (int64_t i = 0; vector && i < p->basis * p->width; i++)
             vector[i] = w->int8.middle[i % p->width] + w->int8.step[i % p->width] * w->int8.q[i];
         s = vector ? mcr_portable_data(&moved, p, vector) : MCR_NO_MEMORY;

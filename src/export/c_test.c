@@ -31,7 +31,7 @@ static mcr_status make_vectors(mcr_c_writer *w, trial *t)
 {
     const mcr_portable *p = w->p;
     int64_t basis = mcr_data_count(p->model->basis);
-    double *z = mcr_alloc(w->ctx, 2 * (size_t)p->inputs + 2, sizeof *z);
+    double *z = mcr_alloc(w->ctx, 2 * (uint64_t)p->inputs + 2, sizeof *z);
     mcr_status s = z ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < t->count && !s; i++) {
         t->first[i] = i * basis / t->count;
@@ -162,9 +162,9 @@ static mcr_status make_trial(mcr_c_writer *w, trial *t)
     mcr_data *data = NULL;
     size_t outputs = (size_t)p->fitted->outputs;
     t->count = basis < OBJECTS ? basis : OBJECTS;
-    t->x = mcr_alloc_zero(w->ctx, OBJECTS * ((size_t)p->inputs + 1), sizeof *t->x);
+    t->x = mcr_alloc_zero(w->ctx, OBJECTS * ((uint64_t)p->inputs + 1), sizeof *t->x);
     t->first = mcr_alloc_zero(w->ctx, OBJECTS, sizeof *t->first);
-    t->score = mcr_alloc(w->ctx, OBJECTS * outputs, sizeof *t->score);
+    t->score = mcr_alloc(w->ctx, (uint64_t)OBJECTS * outputs, sizeof *t->score);
     t->value = mcr_alloc(w->ctx, OBJECTS, sizeof *t->value);
     mcr_status s = t->x && t->first && t->score && t->value ? make_vectors(w, t) : MCR_NO_MEMORY;
     if (!s)

@@ -75,7 +75,7 @@ mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p)
     enum { PROBES = 128 };
     const double rounding = 0x1p-24, wanted = 5e-6;
     int64_t outputs = p->fitted->outputs, step = (p->basis + PROBES - 1) / PROBES;
-    double *score = mcr_alloc(p->ctx, 2 * (size_t)outputs, sizeof *score);
+    double *score = mcr_alloc(p->ctx, 2 * (uint64_t)outputs, sizeof *score);
     double largest = 1, size = 0;
     bool poly = p->kernel->type == &mcr_kernel_poly;
     double factor = poly ? 1 + mcr_kernel_number(p->kernel, "degree") : 1;
@@ -126,8 +126,8 @@ static void set_vectors(mcr_onnx *g, int64_t *per_class)
     const mcr_portable *p = g->p;
     const mcr_fitted *f = p->fitted;
     int64_t rows = f->rule == MCR_RULE_PAIRS ? f->classes - 1 : 1, n = p->basis, at = 0;
-    double *coef = mcr_alloc(g->ctx, (size_t)(rows * n) + 1, sizeof *coef);
-    double *vector = mcr_alloc(g->ctx, (size_t)(n * p->width) + 1, sizeof *vector);
+    double *coef = mcr_alloc(g->ctx, (uint64_t)(rows * n) + 1, sizeof *coef);
+    double *vector = mcr_alloc(g->ctx, (uint64_t)(n * p->width) + 1, sizeof *vector);
     bool ordered = f->rule == MCR_RULE_BINARY;
     for (int pass = 0; coef && vector && pass < (ordered ? 2 : 1); pass++)
         for (int64_t s = 0; s < f->segments; s++) {

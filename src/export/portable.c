@@ -335,7 +335,7 @@ static mcr_status make_weights(mcr_portable *p)
     if (p->kernel->type != &mcr_kernel_linear || p->second || p->basis <= outputs ||
         (p->finish != MCR_FINISH_RULE && p->finish != MCR_FINISH_MEANS))
         return MCR_OK;
-    double *w = mcr_alloc_zero(p->ctx, (size_t)(outputs * p->width) + 1, sizeof *w);
+    double *w = mcr_alloc_zero(p->ctx, (uint64_t)(outputs * p->width) + 1, sizeof *w);
     if (!w)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < p->segments; g++)

@@ -43,7 +43,7 @@ static mcr_status add_projection(int64_t *out, mcr_portable *p, const mcr_kernel
     mcr_status s = mcr_mahalanobis_factor(&l, &n, &rank, k);
     mcr_part part = {.port = port, .map = MCR_PART_PROJECT, .count = rank > 0 ? rank : 1};
     if (!s)
-        part.matrix = mcr_alloc_zero(p->ctx, (size_t)(cols * part.count), sizeof *part.matrix);
+        part.matrix = mcr_alloc_zero(p->ctx, (uint64_t)(cols * part.count), sizeof *part.matrix);
     if (!s && !part.matrix)
         s = MCR_NO_MEMORY;
     for (int64_t k0 = 0; k0 < cols * rank && !s; k0++)

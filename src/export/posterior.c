@@ -66,7 +66,7 @@ mcr_status mcr_portable_posterior(double **out, const mcr_portable *p, int64_t o
         inverse[i * n + i] = root ? root[i] : 1;
     if (!s)
         s = mcr_system_solve_lower(&l, n, inverse, n);
-    if (!s && !(a = mcr_alloc(p->ctx, (size_t)(n * (n + 1) / 2) + 1, sizeof *a)))
+    if (!s && !(a = mcr_alloc(p->ctx, (uint64_t)(n * (n + 1) / 2) + 1, sizeof *a)))
         s = MCR_NO_MEMORY;
     for (int64_t i = 0, at = 0; i < n && !s; i++)
         for (int64_t j = 0; j <= i; j++)

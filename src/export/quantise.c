@@ -126,10 +126,10 @@ static mcr_status find_bound(const mcr_portable *p, const mcr_quantised *to,
     int64_t n = p->basis, outputs = p->fitted->outputs;
     mcr_data *other = NULL, *both = NULL;
     mcr_gram *gram = NULL;
-    double *moved = mcr_alloc(p->ctx, (size_t)(n * p->width) + 1, sizeof *moved);
-    double *v = mcr_alloc_zero(p->ctx, (size_t)(2 * n * outputs) + 1, sizeof *v);
-    double *kv = mcr_alloc(p->ctx, (size_t)(2 * n * outputs) + 1, sizeof *kv);
-    double *diagonal = mcr_alloc(p->ctx, (size_t)(2 * n) + 1, sizeof *diagonal);
+    double *moved = mcr_alloc(p->ctx, (uint64_t)(n * p->width) + 1, sizeof *moved);
+    double *v = mcr_alloc_zero(p->ctx, (uint64_t)(2 * n * outputs) + 1, sizeof *v);
+    double *kv = mcr_alloc(p->ctx, (uint64_t)(2 * n * outputs) + 1, sizeof *kv);
+    double *diagonal = mcr_alloc(p->ctx, (uint64_t)(2 * n) + 1, sizeof *diagonal);
     mcr_status s = moved && v && kv && diagonal ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n * p->width && !s; i++)
         moved[i] = to->middle[i % p->width] + to->step[i % p->width] * to->q[i];
@@ -180,7 +180,7 @@ mcr_status mcr_quantised_open(mcr_quantised *out, const mcr_portable *p, mcr_exp
     if (s)
         return s;
     size_t width = (size_t)p->width;
-    out->q = mcr_alloc(p->ctx, (size_t)p->basis * width + 1, sizeof *out->q);
+    out->q = mcr_alloc(p->ctx, (uint64_t)p->basis * width + 1, sizeof *out->q);
     out->middle = mcr_alloc_zero(p->ctx, width, sizeof *out->middle);
     out->step = mcr_alloc_zero(p->ctx, width, sizeof *out->step);
     s = out->q && out->middle && out->step ? MCR_OK : MCR_NO_MEMORY;

@@ -154,7 +154,7 @@ static mcr_status keep(trial *t, const int64_t *pick, int64_t count, const doubl
     mcr_check_report *r = t->report;
     size_t m = (size_t)count;
     r->object = mcr_alloc(t->ctx, m, sizeof *r->object);
-    r->gram = mcr_alloc(t->ctx, m * m, sizeof *r->gram);
+    r->gram = mcr_alloc(t->ctx, (uint64_t)m * m, sizeof *r->gram);
     r->t = mcr_alloc(t->ctx, m, sizeof *r->t);
     r->shown = mcr_alloc_zero(t->ctx, m, sizeof *r->shown);
     if (!r->object || !r->gram || !r->t || !r->shown)
@@ -254,7 +254,7 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
     mcr_ranked *order = mcr_alloc(t->ctx, (size_t)n, sizeof *order);
-    int64_t *pick = mcr_alloc(t->ctx, 2 * (size_t)n, sizeof *pick);
+    int64_t *pick = mcr_alloc(t->ctx, 2 * (uint64_t)n, sizeof *pick);
     double *v = mcr_alloc(t->ctx, (size_t)n, sizeof *v), value = 0;
     bool negative = false;
     mcr_status s = order && pick && v ? MCR_OK : MCR_NO_MEMORY;
@@ -364,8 +364,8 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
         goto done;
     size_t n = (size_t)t.n;
     t.object = mcr_alloc(ctx, n, sizeof *t.object);
-    t.g = mcr_alloc(ctx, n * n, sizeof *t.g);
-    t.work = mcr_alloc(ctx, n * n, sizeof *t.work);
+    t.g = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.g);
+    t.work = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.work);
     t.value = mcr_alloc(ctx, n, sizeof *t.value);
     if (!t.object || !t.g || !t.work || !t.value) {
         s = MCR_NO_MEMORY;

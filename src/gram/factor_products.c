@@ -182,7 +182,7 @@ mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
     if (s)
         return s;
     float *keep = mcr_alloc(d.ctx, (size_t)count, each);
-    double *block = mcr_alloc(d.ctx, (size_t)(rows * d.p), sizeof *block);
+    double *block = mcr_alloc(d.ctx, (uint64_t)(rows * d.p), sizeof *block);
     s = keep && block ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < count && !s; i += rows) {
         copy_job j = {&d, i, mcr_least(rows, count - i), NULL, block, keep};
@@ -232,7 +232,7 @@ static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j)
     const double *dense = d->x.index || d->row ? NULL : d->g->of.dense;
     int64_t rows = block_rows(d);
     j->ld = dense ? d->g->of.ld : d->p;
-    j->buffer = mcr_alloc(d->ctx, (size_t)(mcr_least(rows, d->n) * d->p), sizeof *j->buffer);
+    j->buffer = mcr_alloc(d->ctx, (uint64_t)(mcr_least(rows, d->n) * d->p), sizeof *j->buffer);
     mcr_status s = j->buffer ? MCR_OK : MCR_NO_MEMORY;
     for (j->first = 0; j->first < d->n && !s; j->first += rows) {
         j->count = mcr_least(rows, d->n - j->first);
@@ -432,7 +432,7 @@ static mcr_status sum_parts(const slice *d, product_job *j, mcr_work *work)
 {
     int64_t size = d->p * j->cols;
     j->parts = count_parts(d, size, SPARSE_ROWS);
-    j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
+    j->part = mcr_alloc(d->ctx, (uint64_t)(size * j->parts), sizeof *j->part);
     mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, work, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)
         for (int64_t k = 0; k < size; k++)
@@ -525,7 +525,7 @@ static mcr_status weighted_sparse(const slice *d, product_job *j, double *m, int
 {
     int64_t size = d->p * d->p;
     j->parts = count_parts(d, size, WEIGH_ROWS);
-    j->part = mcr_alloc(d->ctx, (size_t)(size * j->parts), sizeof *j->part);
+    j->part = mcr_alloc(d->ctx, (uint64_t)(size * j->parts), sizeof *j->part);
     mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, weighted_part, j) : MCR_NO_MEMORY;
     for (int64_t t = 0; t < j->parts && !s; t++)
         for (int64_t k = 0; k < d->p; k++)

@@ -46,7 +46,7 @@ static mcr_status take_buffers(half *h, const char *what)
     h->tile = mcr_alloc(ctx, tiles, sizeof(double) * MCR_HALF_TILE);
     h->diagonal = mcr_alloc(ctx, (size_t)h->base.rows, sizeof *h->diagonal);
     h->x = mcr_alloc(ctx, n, sizeof *h->x);
-    h->y = mcr_alloc(ctx, n * (size_t)h->lanes, sizeof *h->y);
+    h->y = mcr_alloc(ctx, n * (uint64_t)h->lanes, sizeof *h->y);
     return h->tile && h->diagonal && h->x && h->y ? MCR_OK : MCR_NO_MEMORY;
 }
 

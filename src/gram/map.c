@@ -365,7 +365,7 @@ mcr_status mcr_map_measure(mcr_map *m, const mcr_data *data, mcr_map_error *out)
     int64_t n = all < MOST ? all : MOST, p = m->count;
     mcr_map_error error = MCR_INIT(mcr_map_error);
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
-    double *k = mcr_alloc(ctx, (size_t)(n * n), 2 * sizeof *k);
+    double *k = mcr_alloc(ctx, (uint64_t)(n * n), 2 * sizeof *k);
     double *phi = mcr_alloc(ctx, (size_t)n, (size_t)p * sizeof *phi);
     mcr_data *part = NULL;
     mcr_gram *gram = NULL;

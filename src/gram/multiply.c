@@ -96,7 +96,7 @@ static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int
                                 double *kv)
 {
     int64_t n = g->rows, workers = mcr_workers(g->ctx);
-    double *x = mcr_alloc(g->ctx, (size_t)(n * (lanes + 1) * MCR_THIN + workers * MCR_HALF_TILE),
+    double *x = mcr_alloc(g->ctx, (uint64_t)(n * (lanes + 1) * MCR_THIN + workers * MCR_HALF_TILE),
                           sizeof *x);
     if (!x)
         return MCR_NO_MEMORY;
@@ -114,7 +114,7 @@ mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, d
     if (lanes)
         return multiply_half(g, lanes, v, cols, kv);
     int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
-    double *vt = mcr_alloc(g->ctx, (size_t)n * (size_t)cols, sizeof *vt);
+    double *vt = mcr_alloc(g->ctx, (uint64_t)n * (uint64_t)cols, sizeof *vt);
     if (!vt)
         return MCR_NO_MEMORY;
     for (int64_t j = 0; j < n; j++)

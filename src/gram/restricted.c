@@ -106,7 +106,8 @@ static mcr_status through(void *self, mcr_round *r)
 {
     const restricted *t = self;
     int64_t rows = t->map->landmarks, k = r->outputs;
-    double *c = mcr_alloc(t->ctx, (size_t)(rows * k), 3 * sizeof *c), *u = c ? c + rows * k : NULL;
+    double *c = mcr_alloc(t->ctx, (uint64_t)(rows * k), 3 * sizeof *c),
+           *u = c ? c + rows * k : NULL;
     mcr_status s = c ? MCR_OK : MCR_NO_MEMORY;
     if (!s && r->c)
         s = mcr_map_coefficients(t->map, r->c, k, c);
@@ -155,7 +156,7 @@ mcr_status mcr_gram_span_gradient(mcr_gram *gram, mcr_round *r, double mu, doubl
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     const restricted *t = g->of.self;
     int64_t size = t->map->landmarks * r->outputs;
-    double *c = mcr_alloc(t->ctx, 4 * (size_t)size + 1, sizeof *c);
+    double *c = mcr_alloc(t->ctx, 4 * (uint64_t)size + 1, sizeof *c);
     mcr_status s = c ? mcr_map_coefficients(t->map, r->c, r->outputs, c) : MCR_NO_MEMORY;
     double *q = c ? c + size : NULL, *u = c ? q + size : NULL;
     if (!s)

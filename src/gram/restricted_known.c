@@ -52,7 +52,7 @@ static mcr_status compare_probes(const restricted *t, const double *x, const dou
 static mcr_status measure_apart(const restricted *t, double *apart)
 {
     int64_t rows = t->map->landmarks * PROBES, p = t->map->count * PROBES;
-    double *x = mcr_alloc(t->ctx, (size_t)(2 * (rows + p)), sizeof *x);
+    double *x = mcr_alloc(t->ctx, (uint64_t)(2 * (rows + p)), sizeof *x);
     double *c = x ? x + 2 * p : NULL, *q = x ? c + rows : NULL;
     mcr_status s = x ? draw_probes(t, x, c) : MCR_NO_MEMORY;
     if (!s)
@@ -193,7 +193,7 @@ static mcr_status extend_own(const restricted *t, const double *c, int64_t cols,
                              const double *probe, double *q, double *share)
 {
     int64_t m = t->map->landmarks, all = cols + PROBES;
-    double *a = mcr_alloc(t->ctx, (size_t)(m * all), 3 * sizeof *a);
+    double *a = mcr_alloc(t->ctx, (uint64_t)(m * all), 3 * sizeof *a);
     if (!a)
         return MCR_NO_MEMORY;
     mcr_extended to = {.n = m, .outputs = all, .a = a, .f = a + m * all, .low = a + 2 * m * all};

@@ -116,7 +116,7 @@ static mcr_status run_part(void *arg, int64_t part, int worker)
     mcr *ctx = j->gram->ctx;
     size_t numbers = (size_t)(MOST_ROWS * (2 * j->r->outputs + 1) + (j->rest ? j->cols : 0));
     double *space = mcr_alloc(ctx, numbers, sizeof *space);
-    void *k = mcr_alloc(ctx, (size_t)(j->rows * j->ld), (size_t)j->kit->bytes);
+    void *k = mcr_alloc(ctx, (uint64_t)(j->rows * j->ld), (size_t)j->kit->bytes);
     mcr_scratch *scratch = j->bound ? j->bound->scratch[worker] : NULL;
     mcr_status s = space && k ? MCR_OK : MCR_NO_MEMORY;
     int64_t end = mcr_least((part + 1) * j->part_rows, j->r->x.count);

@@ -90,7 +90,7 @@ static mcr_status run(slope_job *job, mcr_gram *g, mcr_work *work, int64_t width
     job->scales = mcr_kernel_scales(job->gram->kernel, NULL);
     int64_t items = (job->n + ROWS - 1) / ROWS;
     mcr_status s = mcr_gram_prepare(g, true);
-    job->d = mcr_alloc(g->ctx, (size_t)(mcr_workers(g->ctx) * ROWS),
+    job->d = mcr_alloc(g->ctx, (uint64_t)(mcr_workers(g->ctx) * ROWS),
                        (size_t)(width + 1) * sizeof *job->d);
     job->sum = mcr_alloc(g->ctx, (size_t)items, (size_t)job->scales * sizeof *job->sum);
     if (!s && (!job->d || !job->sum))

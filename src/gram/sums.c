@@ -174,7 +174,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
     mcr_status s = few ? MCR_OK : mcr_gram_prepare(gram, precise);
     if (s)
         return s;
-    job.f = mcr_alloc_zero(ctx, (size_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
+    job.f = mcr_alloc_zero(ctx, (uint64_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
     if (!job.f)
         return MCR_NO_MEMORY;
     s = add_all(&job, few);

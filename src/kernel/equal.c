@@ -101,7 +101,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     coder c = {.bound = bound,
                .one = sqrt((1 - p->rho) / (double)parts),
                .shared = sqrt(p->rho),
-               .list = mcr_alloc(bound->ctx, (size_t)(objects * (parts + 1)), sizeof *c.list)};
+               .list = mcr_alloc(bound->ctx, (uint64_t)(objects * (parts + 1)), sizeof *c.list)};
     mcr_status s = c.list ? code_objects(&c) : MCR_NO_MEMORY;
     if (!s && binding->named)
         s = name_features(&c);

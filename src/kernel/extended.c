@@ -250,7 +250,7 @@ mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
     int64_t least, span = span_of(&job, &least);
     job.apart = span > FAR * (to->n + 1);
     span = job.apart ? span_of(&job, &least) : span;
-    job.next = mcr_alloc(binding->ctx, 3 * n + (size_t)span, sizeof *job.next);
+    job.next = mcr_alloc(binding->ctx, 3 * n + (uint64_t)span, sizeof *job.next);
     job.a = mcr_alloc(binding->ctx, n, (size_t)to->outputs * sizeof *job.a);
     mcr_status s = job.next && job.a ? MCR_OK : MCR_NO_MEMORY;
     mcr_error r = {INFINITY, INFINITY};

@@ -59,7 +59,7 @@ static mcr_status read_file(mcr *ctx, mahalanobis_params *p)
                         n, info.cols);
         goto done;
     }
-    p->q.values = mcr_alloc(ctx, (size_t)n * (size_t)n, sizeof *p->q.values);
+    p->q.values = mcr_alloc(ctx, (uint64_t)n * (uint64_t)n, sizeof *p->q.values);
     if (!p->q.values) {
         s = MCR_NO_MEMORY;
         goto done;
@@ -130,7 +130,7 @@ static mcr_status make_symmetric(mcr *ctx, double *q, int64_t n)
 
 static mcr_status check_eigenvalues(mcr *ctx, const double *q, int64_t n)
 {
-    double *a = mcr_alloc(ctx, (size_t)(n * n), sizeof *a);
+    double *a = mcr_alloc(ctx, (uint64_t)(n * n), sizeof *a);
     double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
     mcr_status s = a && value ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {

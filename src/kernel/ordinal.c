@@ -115,7 +115,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     int64_t parts = bound->selection->parts, cuts = count_values(p->order) - 1;
     int64_t objects = bound->data[0]->count + (bound->same ? 0 : bound->data[1]->count);
     int64_t count = 0, object = 0;
-    mcr_feature *list = mcr_alloc(bound->ctx, (size_t)(objects * parts * cuts), sizeof *list);
+    mcr_feature *list = mcr_alloc(bound->ctx, (uint64_t)(objects * parts * cuts), sizeof *list);
     mcr_status s = list ? MCR_OK : MCR_NO_MEMORY;
     for (int side = 0; side < (bound->same ? 1 : 2) && !s; side++)
         for (int64_t i = 0; i < bound->data[side]->count; i++, object++)

@@ -126,7 +126,7 @@ static mcr_status make_scale(double **scale, const mcr_bound *bound, const mcr_r
     if (s)
         return s;
     int64_t cols = mcr_bound_cols(bound);
-    *scale = mcr_alloc(bound->ctx, 2 * (size_t)cols, sizeof **scale);
+    *scale = mcr_alloc(bound->ctx, 2 * (uint64_t)cols, sizeof **scale);
     for (int64_t k = 0; *scale && k < 2 * cols; k++)
         (*scale)[k] = 1 / one[k / 2];
     mcr_free(bound->ctx, one);

@@ -255,7 +255,7 @@ static mcr_status make_dense(mcr_bound *bound, int side, int64_t cols)
         return status;
     s->made[side] = to;
     to->count = bound->data[side]->count;
-    to->dense = mcr_alloc(bound->ctx, (size_t)(to->count * cols), sizeof *to->dense);
+    to->dense = mcr_alloc(bound->ctx, (uint64_t)(to->count * cols), sizeof *to->dense);
     if (to->dense == NULL)
         return MCR_NO_MEMORY;
     to->cols = cols;
@@ -318,8 +318,8 @@ static mcr_status make_sparse(mcr_bound *bound, int side, int64_t cols, int64_t 
     s->made[side] = to;
     to->count = n;
     to->start = mcr_alloc_zero(bound->ctx, (size_t)n + 1, sizeof *to->start);
-    to->index = mcr_alloc(bound->ctx, (size_t)(n * (cols + categories)), sizeof *to->index);
-    to->value = mcr_alloc(bound->ctx, (size_t)(n * (cols + categories)), sizeof *to->value);
+    to->index = mcr_alloc(bound->ctx, (uint64_t)(n * (cols + categories)), sizeof *to->index);
+    to->value = mcr_alloc(bound->ctx, (uint64_t)(n * (cols + categories)), sizeof *to->value);
     status = to->start && to->index && to->value ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && status == MCR_OK; i++) {
         int64_t number = 0;

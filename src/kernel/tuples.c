@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 typedef struct place {
     int64_t begin; /* in words */
     uint32_t hash;
@@ -48,14 +50,12 @@ void mcr_tuples_close(mcr_tuples *t)
     mcr_free_all(t->ctx, t->words, t->place, t->slot, t);
 }
 
-static uint32_t hash_of(const uint32_t *tuple, int64_t length)
+static uint32_t hash_of(const mcr_tuples *t, const uint32_t *tuple, int64_t length)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u + (uint64_t)length;
-    for (int64_t i = 0; i < length; i++) {
-        h = (h ^ tuple[i]) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
-    }
-    return (uint32_t)(h ^ h >> 15);
+    uint64_t h = (uint64_t)length;
+    for (int64_t i = 0; i < length; i++)
+        h = mcr_hash_word(t->ctx, h, tuple[i]);
+    return (uint32_t)h;
 }
 
 static void place_all(mcr_tuples *t)
@@ -111,7 +111,7 @@ static bool equal(const mcr_tuples *t, const place *p, const uint32_t *tuple, in
 
 mcr_status mcr_tuples_number(int32_t *number, mcr_tuples *t, const uint32_t *tuple, int64_t length)
 {
-    uint32_t hash = hash_of(tuple, length), at = hash & t->mask;
+    uint32_t hash = hash_of(t, tuple, length), at = hash & t->mask;
     while (t->slot[at]) {
         uint32_t i = t->slot[at] - 1;
         if (t->place[i].hash == hash && equal(t, &t->place[i], tuple, length)) {

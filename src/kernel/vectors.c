@@ -515,7 +515,7 @@ mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool pr
     }
     job.buffer_bytes = (job.buffer_bytes + 63) / 64 * 64;
     int64_t panels = mcr_tile_panels(v->side[side].field.count, width);
-    job.out = mcr_alloc(v->ctx, (size_t)(panels * width), real);
+    job.out = mcr_alloc(v->ctx, (uint64_t)(panels * width), real);
     job.buffer = mcr_alloc(v->ctx, workers, job.buffer_bytes);
     mcr_status s = MCR_NO_MEMORY;
     if (job.out && job.buffer)

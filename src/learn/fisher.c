@@ -75,10 +75,11 @@ static mcr_status take_buffers(fisher *p, const mcr_data *data)
     size_t n = (size_t)p->d.n, k = (size_t)mcr_data_classes(data);
     p->class_at = mcr_alloc(ctx, k, sizeof *p->class_at);
     p->place = mcr_alloc(ctx, n, sizeof *p->place);
-    bool ok = mcr_alloc_doubles(ctx, (size_t)p->wide * k, &p->g) &&
-              mcr_zero_doubles(ctx, k, &p->share) && mcr_zero_doubles(ctx, n * k, &p->e) &&
-              mcr_alloc_doubles(ctx, n * k, &p->h, &p->coef) &&
-              mcr_alloc_doubles(ctx, k * k, &p->m, &p->mean) &&
+    bool ok = mcr_alloc_doubles(ctx, (uint64_t)p->wide * k, &p->g) &&
+              mcr_zero_doubles(ctx, k, &p->share) &&
+              mcr_zero_doubles(ctx, (uint64_t)n * k, &p->e) &&
+              mcr_alloc_doubles(ctx, (uint64_t)n * k, &p->h, &p->coef) &&
+              mcr_alloc_doubles(ctx, (uint64_t)k * k, &p->m, &p->mean) &&
               mcr_alloc_doubles(ctx, k, &p->value, &p->scale, &p->offset);
     return ok && p->class_at && p->place ? MCR_OK : MCR_NO_MEMORY;
 }

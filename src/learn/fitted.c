@@ -83,7 +83,7 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
         return MCR_NO_MEMORY;
     f->object = basis;
     mcr_segment s = {f->basis, keep, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
-                     mcr_alloc(ctx, (size_t)outputs * (size_t)keep, sizeof *s.coef)};
+                     mcr_alloc(ctx, (uint64_t)outputs * (uint64_t)keep, sizeof *s.coef)};
     if (!s.output || !s.coef) {
         mcr_free_all(ctx, s.output, s.coef);
         return MCR_NO_MEMORY;

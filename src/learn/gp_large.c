@@ -173,7 +173,7 @@ static mcr_status measure_one(large *t, int64_t object, double own, double *k, d
 static mcr_status measure(large *t)
 {
     double sum = 0, *own = mcr_alloc(t->ctx, (size_t)t->n, sizeof *own);
-    double *k = mcr_alloc(t->ctx, (size_t)(t->n + 2 * t->k), sizeof *k);
+    double *k = mcr_alloc(t->ctx, (uint64_t)(t->n + 2 * t->k), sizeof *k);
     mcr_random random = mcr_random_stream(mcr_seed(t->ctx), "variances", 0);
     mcr_status s = own && k ? mcr_gram_diagonal(t->gram, 0, own) : MCR_NO_MEMORY;
     for (int i = 0; i < SAMPLE && !s; i++) {

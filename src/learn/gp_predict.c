@@ -295,7 +295,7 @@ static mcr_status classify(const mcr_query *q)
                                    : (double)mcr_largest(q->score + i * outputs, outputs);
     if (!q->proba && (outputs == 1 || !q->value || mcr_data_numbers_only(own->basis)))
         return MCR_OK;
-    double *p = mcr_alloc(q->ctx, (size_t)(q->count * outputs), sizeof *p);
+    double *p = mcr_alloc(q->ctx, (uint64_t)(q->count * outputs), sizeof *p);
     mcr_status s = p ? probabilities(q, p) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < q->count && !s; i++)
         decide(q, p, i);

@@ -100,7 +100,7 @@ static mcr_status prepare(mcr_gp *gp, int64_t part, double *slope)
 {
     (void)part;
     const regression *r = gp->method;
-    mcr_status s = mcr_system_inverse(&gp->k, true, r->diagonal);
+    mcr_status s = mcr_system_inverse(&gp->k, true, r->diagonal, mcr_gp_phase(gp));
     for (int64_t i = 0; i < gp->n && !s; i++)
         *slope -= 0.5 * (r->a[i] * r->a[i] - r->diagonal[i]) * gp->extra * r->weight[i];
     return s;
@@ -211,7 +211,7 @@ static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const outcome *o, const m
         ones[i] = 1;
     mcr_status s = mcr_system_solve(&gp->k, 1, ones);
     if (!s)
-        s = mcr_system_inverse(&gp->k, false, r->diagonal);
+        s = mcr_system_inverse(&gp->k, false, r->diagonal, mcr_gp_phase(gp));
     for (int64_t i = 0; i < n && !s; i++) {
         double y = goal->y[i], w = goal->weight[i], others = goal->total - w;
         double mean = !gp->params->standardize ? 0

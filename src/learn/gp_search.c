@@ -132,7 +132,7 @@ static mcr_status search_sample(search *t, int64_t n)
     const mcr_gp *gp = t->gp;
     int64_t parts = gp->parts;
     mcr_data *data = NULL;
-    double *y = mcr_alloc(gp->ctx, (size_t)(n * (parts + 1)), sizeof *y);
+    double *y = mcr_alloc(gp->ctx, (uint64_t)(n * (parts + 1)), sizeof *y);
     double *at = mcr_alloc(gp->ctx, (size_t)t->problem.n, sizeof *at);
     mcr_status s = y && at ? mcr_data_select(&data, gp->data, (mcr_rows){t->order, 0, n})
                            : MCR_NO_MEMORY;
@@ -275,7 +275,7 @@ mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *g
     int64_t n = problem->n, size = n + n * n;
     search t = {.gp = gp, .problem = *problem, .count = gp->params->restarts + 1};
     t.points = mcr_alloc(gp->ctx, (size_t)t.count, sizeof *t.points);
-    t.numbers = mcr_alloc_zero(gp->ctx, (size_t)(t.count * size), sizeof *t.numbers);
+    t.numbers = mcr_alloc_zero(gp->ctx, (uint64_t)(t.count * size), sizeof *t.numbers);
     mcr_status s = t.points && t.numbers ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < t.count && !s; i++) {
         double *x = t.numbers + i * size;

@@ -274,7 +274,7 @@ static mcr_status by_derivatives(mcr_gp *gp, double *g)
     mcr_sparse *t = gp->method;
     slopes sum = {.g = g};
     double trace = 0;
-    mcr_status s = mcr_system_inverse(&t->e, true, t->inverse);
+    mcr_status s = mcr_system_inverse(&t->e, true, t->inverse, mcr_gp_phase(gp));
     if (!s)
         s = mcr_map_coefficients(t->map, t->beta, 1, t->u);
     if (!s)

@@ -29,7 +29,7 @@ static mcr_status factor_gain(const mcr_gp *gp)
     int64_t m = t->m;
     mcr_status s = mcr_system_open(&g, gp->ctx, m, "gp: the posterior of the landmarks");
     if (!s)
-        s = mcr_system_inverse(&t->e, true, t->inverse);
+        s = mcr_system_inverse(&t->e, true, t->inverse, NULL);
     for (int64_t i = 0; i < m && !s; i++)
         for (int64_t j = 0; j <= i; j++) {
             int64_t a = m - 1 - i, b = m - 1 - j; /* a <= b: above the diagonal */

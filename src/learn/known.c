@@ -65,7 +65,7 @@ static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, known *k)
 static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss *loss, known *k)
 {
     int64_t all = loss->n * loss->outputs;
-    double *exact = mcr_alloc(f->ctx, 2 * (size_t)all, sizeof *exact);
+    double *exact = mcr_alloc(f->ctx, 2 * (uint64_t)all, sizeof *exact);
     double *low = exact ? exact + all : NULL;
     mcr_extended to = {
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
@@ -109,7 +109,7 @@ static void take_coefficients(mcr_fitted *f, const mcr_known_loss *loss, const k
 static mcr_status open_known(known *k, mcr *ctx, mcr_gram *gram, const mcr_known_loss *loss)
 {
     int64_t all = loss->n * loss->outputs;
-    *k = (known){.error = mcr_alloc(ctx, (size_t)(3 * all + loss->n), sizeof *k->error)};
+    *k = (known){.error = mcr_alloc(ctx, (uint64_t)(3 * all + loss->n), sizeof *k->error)};
     if (!k->error)
         return MCR_NO_MEMORY;
     k->gradient = k->error + all;

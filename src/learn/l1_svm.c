@@ -167,7 +167,7 @@ static mcr_status certify(program *g, double C, const double *dual)
 static mcr_status find_errors(program *g, double C)
 {
     mcr_binary *p = g->p;
-    double largest = 0, loss = 0, *error = mcr_alloc(p->ctx, 2 * (size_t)p->n, sizeof *error);
+    double largest = 0, loss = 0, *error = mcr_alloc(p->ctx, 2 * (uint64_t)p->n, sizeof *error);
     for (int64_t i = 0; i < p->n; i++)
         g->v[2 * i + 1] = p->price[i] * p->y[i];
     mcr_status s = error ? mcr_gram_product_error(p->gram, g->v, 2, NAN, error) : MCR_NO_MEMORY;

@@ -44,7 +44,7 @@ static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int
 {
     unsigned char *right = f->right ? mcr_alloc(f->ctx, (size_t)n, sizeof *right) : NULL;
     int64_t k = f->outputs;
-    double *trained = f->trained ? mcr_alloc(f->ctx, (size_t)(n * k), sizeof *trained) : NULL;
+    double *trained = f->trained ? mcr_alloc(f->ctx, (uint64_t)(n * k), sizeof *trained) : NULL;
     mcr_status s = !f->right == !right && !f->trained == !trained ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < f->basis; i++)
         f->object[i] = first[f->object[i]];

@@ -370,7 +370,7 @@ static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
     mcr *ctx = f->ctx;
     int64_t count = mcr_class_size(j, c), outputs = 0;
     int32_t *output = mcr_alloc(ctx, (size_t)j->classes, sizeof *output);
-    double *coef = mcr_alloc(ctx, (size_t)count * (size_t)j->classes, sizeof *coef);
+    double *coef = mcr_alloc(ctx, (uint64_t)count * (uint64_t)j->classes, sizeof *coef);
     mcr_status st = output && coef ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t other = 0; other < j->classes && !st; other++) {
         if (other == c)
@@ -394,7 +394,7 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
     size_t n = (size_t)j->n, outputs = (size_t)j->problems;
     int64_t *object = mcr_alloc(ctx, n, sizeof *object);
     int32_t *output = mcr_alloc(ctx, outputs, sizeof *output);
-    double *coef = mcr_alloc(ctx, n * outputs, sizeof *coef);
+    double *coef = mcr_alloc(ctx, (uint64_t)n * outputs, sizeof *coef);
     mcr_status st = object && output && coef ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < j->n && !st; i++)
         object[i] = i;
@@ -577,7 +577,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     j.weight = weight;
     j.result = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.result);
-    j.curve = how->probability ? mcr_alloc(ctx, 2 * (size_t)j.problems, sizeof *j.curve) : NULL;
+    j.curve = how->probability ? mcr_alloc(ctx, 2 * (uint64_t)j.problems, sizeof *j.curve) : NULL;
     st = weight && j.result && (j.curve || !how->probability) ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t p = 0; p < 2 * j.problems && j.curve; p++)
         j.curve[p] = p % 2 ? 0 : 1; /* until it is calibrated */

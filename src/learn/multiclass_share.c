@@ -81,7 +81,7 @@ static mcr_status sort_classes(job *j)
 {
     mcr *ctx = j->in->ctx;
     int64_t at = 0;
-    int64_t *row = mcr_alloc(ctx, (size_t)(j->n + j->classes * MCR_ROW_PAD), sizeof *row);
+    int64_t *row = mcr_alloc(ctx, (uint64_t)(j->n + j->classes * MCR_ROW_PAD), sizeof *row);
     j->place = mcr_alloc(ctx, (size_t)j->classes, sizeof *j->place);
     mcr_status st = row && j->place ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t c = 0; c < j->classes && !st; c++) {

@@ -55,7 +55,7 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in, dou
 static mcr_status twice(mcr_gram **out, const mcr_learning *in)
 {
     int64_t n = mcr_data_count(in->data);
-    int64_t *row = mcr_alloc(in->ctx, 2 * (size_t)n, sizeof *row);
+    int64_t *row = mcr_alloc(in->ctx, 2 * (uint64_t)n, sizeof *row);
     mcr_data *doubled = NULL;
     mcr_status st = row ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !st; i++)

@@ -61,8 +61,8 @@ static mcr_status take_buffers(pca *p, int64_t wide)
         return s;
     p->budget = (size_t)bytes;
     bool ok = mcr_alloc_doubles(p->ctx, count, &p->value, &p->offset, &p->sign) &&
-              mcr_alloc_doubles(p->ctx, count * n, &p->vector) &&
-              mcr_alloc_doubles(p->ctx, count * (size_t)wide, &p->w);
+              mcr_alloc_doubles(p->ctx, (uint64_t)count * n, &p->vector) &&
+              mcr_alloc_doubles(p->ctx, count * (uint64_t)wide, &p->w);
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 

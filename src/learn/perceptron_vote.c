@@ -271,9 +271,9 @@ static mcr_status predict(const mcr_query *a)
     ld = ld < CHUNK ? CHUNK : ld < a->count ? ld : a->count;
     vote_job job = {.query = a, .ld = ld};
     double *k = mcr_alloc(a->ctx, (size_t)basis, (size_t)ld * sizeof *k);
-    job.buffer = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * 2 * CHUNK,
+    job.buffer = mcr_alloc(a->ctx, (uint64_t)mcr_workers(a->ctx) * 2 * CHUNK,
                            (size_t)outputs * sizeof *job.buffer);
-    job.few = mcr_alloc(a->ctx, (size_t)mcr_workers(a->ctx) * TOGETHER,
+    job.few = mcr_alloc(a->ctx, (uint64_t)mcr_workers(a->ctx) * TOGETHER,
                         (size_t)basis * sizeof *job.few);
     job.k = k;
     mcr_status s = k && job.buffer && job.few ? MCR_OK : MCR_NO_MEMORY;

@@ -121,7 +121,7 @@ static mcr_status keep_left_out(mcr_fitted *f, const ridge *r)
     for (int64_t i = 0; i < g->n; i++)
         if (!(r->q.root[i] > 0))
             return MCR_OK;
-    f->left_out = mcr_alloc(f->ctx, (size_t)(g->n * g->outputs), sizeof *f->left_out);
+    f->left_out = mcr_alloc(f->ctx, (uint64_t)(g->n * g->outputs), sizeof *f->left_out);
     for (int64_t e = 0; f->left_out && e < g->n * g->outputs; e++) {
         int64_t i = e / g->outputs;
         f->left_out[e] = g->y[e] - r->q.x[e] / (r->q.root[i] * r->q.inverse[i]);
@@ -212,7 +212,7 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
 {
     mcr_squares *q = &r->q;
     mcr_squares_known known;
-    double *a = mcr_alloc(r->ctx, (size_t)(q->n * q->outputs), sizeof *a);
+    double *a = mcr_alloc(r->ctx, (uint64_t)(q->n * q->outputs), sizeof *a);
     mcr_status s = a ? mcr_squares_certify(q, a, &known) : MCR_NO_MEMORY;
     if (!s)
         s = make_fitted(out, r, a);

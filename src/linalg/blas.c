@@ -134,7 +134,7 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
     const double unused = 0, tolerance = 0;
     const char *job = vector ? "V" : "N", *range = count == n ? "A" : "I";
     double *work = NULL, *all = mcr_alloc(ctx, (size_t)n, sizeof *all);
-    int *support = mcr_alloc(ctx, (size_t)(2 * n), sizeof *support), *whole = NULL;
+    int *support = mcr_alloc(ctx, (uint64_t)(2 * n), sizeof *support), *whole = NULL;
     int threads = take_eigen_threads(f, ctx, n);
     s = MCR_NO_MEMORY;
     if (!all || !support)

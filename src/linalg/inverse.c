@@ -31,6 +31,8 @@ typedef struct inverse {
     double *column; /* n x BLOCK: L_j.^T W_jj */
     double *buffer; /* BLOCK x BLOCK for each worker */
     int64_t at;     /* j */
+    const char *phase;
+    double began, done; /* the share of columns that are */
 } inverse;
 
 static int64_t width_of(const inverse *t, int64_t block)
@@ -163,30 +165,52 @@ static mcr_status multiply_block(void *arg, int64_t i, int worker)
 /* A loop of one item would hand all threads to BLAS, whose sums then have another order. */
 static mcr_status each(inverse *t, int64_t items, mcr_work *work)
 {
-    return items == 1 ? mcr_alone(t->ctx, work, t) : mcr_parallel(t->ctx, items, work, t);
+    return items == 1  ? mcr_alone(t->ctx, work, t)
+           : !t->phase ? mcr_parallel(t->ctx, items, work, t)
+                       : mcr_parallel_reported(t->ctx, t->phase, t->done, 0, items, work, t);
+}
+
+/* Short loops do not report of themselves. */
+static mcr_status report(inverse *t, int64_t columns)
+{
+    t->done = (double)columns / (double)(2 * t->blocks);
+    return mcr_part_done(t->ctx, t->phase, t->done, mcr_now() - t->began);
 }
 
 static mcr_status run(inverse *t)
 {
     mcr_status s = each(t, t->blocks, invert_square);
     for (t->at = 1; t->at < t->blocks && !s; t->at++) {
-        s = each(t, t->at, take_column);
+        s = report(t, t->at);
+        if (!s)
+            s = each(t, t->at, take_column);
         if (!s)
             s = each(t, t->at, invert_block);
     }
-    for (t->at = 0; t->at < t->blocks && !s; t->at++)
-        s = each(t, t->at + 1, multiply_block);
+    for (t->at = 0; t->at < t->blocks && !s; t->at++) {
+        s = report(t, t->blocks + t->at);
+        if (!s)
+            s = each(t, t->at + 1, multiply_block);
+    }
     return s;
 }
 
-mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal)
+mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal,
+                              const char *phase)
 {
     int64_t blocks = mcr_parts(n, BLOCK), workers = mcr_workers(ctx);
-    inverse t = {.ctx = ctx, .n = n, .ld = ldl, .blocks = blocks, .l = l, .diagonal = diagonal};
+    inverse t = {.ctx = ctx,
+                 .n = n,
+                 .ld = ldl,
+                 .blocks = blocks,
+                 .l = l,
+                 .diagonal = diagonal,
+                 .phase = phase,
+                 .began = mcr_now()};
     mcr_status s = mcr_fortran_load(&t.f, ctx);
     if (s)
         return s;
-    t.square = mcr_alloc(ctx, (size_t)(2 * blocks + workers), BLOCK * BLOCK * sizeof *t.square);
+    t.square = mcr_alloc(ctx, (uint64_t)(2 * blocks + workers), BLOCK * BLOCK * sizeof *t.square);
     if (!t.square)
         return MCR_NO_MEMORY;
     t.column = t.square + blocks * BLOCK * BLOCK;

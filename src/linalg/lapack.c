@@ -73,7 +73,7 @@ static mcr_status diagonal_strip(void *arg, int64_t item, int worker)
 }
 
 mcr_status mcr_lapack_inverse_diagonal(mcr *ctx, int64_t n, const double *l, int64_t ldl,
-                                       double *diagonal)
+                                       double *diagonal, const char *phase)
 {
     size_t workers = (size_t)mcr_workers(ctx);
     diagonal_job j = {NULL, n, ldl, l, diagonal, NULL};
@@ -83,7 +83,9 @@ mcr_status mcr_lapack_inverse_diagonal(mcr *ctx, int64_t n, const double *l, int
     j.buffer = mcr_alloc(ctx, workers * STRIP, (size_t)n * sizeof *j.buffer);
     if (!j.buffer)
         return MCR_NO_MEMORY;
-    s = mcr_parallel(ctx, mcr_parts(n, STRIP), diagonal_strip, &j);
+    int64_t strips = mcr_parts(n, STRIP);
+    s = phase ? mcr_parallel_reported(ctx, phase, 0, 1, strips, diagonal_strip, &j)
+              : mcr_parallel(ctx, strips, diagonal_strip, &j);
     mcr_free(ctx, j.buffer);
     return s;
 }

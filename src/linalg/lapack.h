@@ -36,10 +36,11 @@ struct mcr_fortran;
 void mcr_lapack_solve_rows(const struct mcr_fortran *f, int64_t width, int64_t rows,
                            const double *l, int64_t ldl, double *b, int64_t ldb);
 /* The inverse of A = L L^T: its diagonal, and the rest of it in the strict upper triangle (of
- * inverse.c). L stays as it is. */
-mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal);
+ * inverse.c). L stays as it is. phase: as that of the factor. */
+mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal,
+                              const char *phase);
 /* Its diagonal alone. */
 mcr_status mcr_lapack_inverse_diagonal(mcr *ctx, int64_t n, const double *l, int64_t ldl,
-                                       double *diagonal);
+                                       double *diagonal, const char *phase);
 
 #endif

@@ -218,8 +218,8 @@ mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound
     mcr_status s = MCR_NO_MEMORY;
     *out = (mcr_smallest){NAN, INFINITY, -INFINITY};
     if (!mcr_alloc_doubles(ctx, size, &start, &l.w, &l.product) ||
-        !mcr_alloc_doubles(ctx, (m + 1) * size, &l.basis) ||
-        !mcr_alloc_doubles(ctx, m * m, &l.ritz) ||
+        !mcr_alloc_doubles(ctx, (uint64_t)(m + 1) * size, &l.basis) ||
+        !mcr_alloc_doubles(ctx, (uint64_t)m * m, &l.ritz) ||
         !mcr_alloc_doubles(ctx, m + 1, &l.value, &l.overlap))
         goto done;
     mcr_random r = mcr_random_stream(1, "smallest", 0);

@@ -45,7 +45,7 @@ static mcr_status take(sweep *s)
         memcpy(s->p + i * m, s->a + (k + i) * s->lda + k, sizeof *s->p * (size_t)(i + 1));
     mcr_status status = mcr_lapack_cholesky(s->ctx, m, s->p, m, NULL, NULL);
     if (!status)
-        status = mcr_lapack_inverse(s->ctx, m, s->p, m, diagonal);
+        status = mcr_lapack_inverse(s->ctx, m, s->p, m, diagonal, NULL);
     if (!status)
         mcr_shared_mend(m, s->p, m, diagonal);
     return status;

@@ -146,10 +146,10 @@ double mcr_system_log(const mcr_system *y, int64_t i)
     return log(y->a[i * y->ld + i]);
 }
 
-mcr_status mcr_system_inverse(mcr_system *y, bool whole, double *diagonal)
+mcr_status mcr_system_inverse(mcr_system *y, bool whole, double *diagonal, const char *phase)
 {
-    return whole ? mcr_lapack_inverse(y->ctx, y->n, y->a, y->ld, diagonal)
-                 : mcr_lapack_inverse_diagonal(y->ctx, y->n, y->a, y->ld, diagonal);
+    return whole ? mcr_lapack_inverse(y->ctx, y->n, y->a, y->ld, diagonal, phase)
+                 : mcr_lapack_inverse_diagonal(y->ctx, y->n, y->a, y->ld, diagonal, phase);
 }
 
 /* ---- products ---------------------------------------------------------------------------------*/

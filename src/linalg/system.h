@@ -59,8 +59,8 @@ mcr_status mcr_system_solve_lower(const mcr_system *system, int64_t count, doubl
 /* log L_ii: their sum is half of log det(A + shift). */
 double mcr_system_log(const mcr_system *system, int64_t i);
 /* The diagonal of the inverse; if `whole`, the rest of it takes the place of A above the diagonal.
- * L stays as it is. */
-mcr_status mcr_system_inverse(mcr_system *system, bool whole, double *diagonal);
+ * L stays as it is. phase: as that of the factor. */
+mcr_status mcr_system_inverse(mcr_system *system, bool whole, double *diagonal, const char *phase);
 /* y = A v from what is above the diagonal; v and y are n x cols. */
 mcr_status mcr_system_multiply(const mcr_system *system, const double *v, int64_t cols, double *y);
 

@@ -238,7 +238,7 @@ static mcr_status count_span(const machine *t, double *wrong)
     if (!s && !inverse)
         s = MCR_NO_MEMORY;
     if (!s && g.count)
-        s = mcr_system_inverse(&g.k, false, inverse);
+        s = mcr_system_inverse(&g.k, false, inverse, "bounds");
     *wrong = 0;
     for (int64_t j = 0; j < g.count && !s; j++) {
         int64_t i = g.object[j];

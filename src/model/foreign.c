@@ -80,7 +80,7 @@ static mcr_status add_rows(mcr_fitted *f, const mcr_foreign_vectors *v, int64_t 
 {
     mcr *ctx = f->ctx;
     mcr_segment s = {first, count, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
-                     mcr_alloc(ctx, (size_t)outputs * (size_t)count, sizeof *s.coef)};
+                     mcr_alloc(ctx, (uint64_t)outputs * (uint64_t)count, sizeof *s.coef)};
     f->segment[f->segments++] = s;
     if (!s.output || !s.coef)
         return MCR_NO_MEMORY;

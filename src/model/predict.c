@@ -246,7 +246,7 @@ static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_dat
     if (unsure == 0)
         return MCR_OK;
     double *score = w->score;
-    w->score = mcr_alloc(w->ctx, (size_t)(unsure * outputs), sizeof *score);
+    w->score = mcr_alloc(w->ctx, (uint64_t)(unsure * outputs), sizeof *score);
     s = w->score ? score_few(w, part, w->unsure, unsure) : MCR_NO_MEMORY;
     for (int64_t u = 0; u < unsure && !s; u++)
         memcpy(score + w->unsure[u] * outputs, w->score + u * outputs,
@@ -336,13 +336,13 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
     w->predictor = m->type ? m->type->predictor : NULL;
     if (w->predictor && w->predictor->needed && f->rule != MCR_RULE_OWN && !w->predictor->needed(f))
         w->predictor = NULL;
-    w->f = mcr_alloc(ctx, most * (size_t)w->ld, sizeof *w->f);
-    w->score = mcr_alloc(ctx, (size_t)f->outputs * block, sizeof *w->score);
+    w->f = mcr_alloc(ctx, most * (uint64_t)w->ld, sizeof *w->f);
+    w->score = mcr_alloc(ctx, (uint64_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
-    w->proba = mcr_alloc(ctx, workers * k, sizeof *w->proba);
-    w->couple = mcr_alloc(ctx, workers * (k * k + k), sizeof *w->couple);
+    w->proba = mcr_alloc(ctx, (uint64_t)workers * k, sizeof *w->proba);
+    w->couple = mcr_alloc(ctx, (uint64_t)workers * ((uint64_t)k * k + k), sizeof *w->couple);
     w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
-    w->tally = mcr_alloc(ctx, workers * 2 * k, sizeof *w->tally);
+    w->tally = mcr_alloc(ctx, (uint64_t)workers * 2 * k, sizeof *w->tally);
     if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure || !w->tally)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < f->segments; g++)

@@ -193,7 +193,7 @@ static bool has_settled(const double *z, const double *next, int64_t cols)
 static mcr_status fixed_points(const mcr_images *p)
 {
     bool restarted[MCR_IMAGES] = {false};
-    double *next = mcr_alloc(p->ctx, (size_t)(p->count * p->cols), sizeof *next);
+    double *next = mcr_alloc(p->ctx, (uint64_t)(p->count * p->cols), sizeof *next);
     mcr_status s = next ? MCR_OK : MCR_NO_MEMORY;
     int64_t moving = p->count;
     for (int step = 0; step < MOST_STEPS && moving && !s; step++) {
@@ -224,8 +224,8 @@ static mcr_status fixed_points(const mcr_images *p)
 /* P.Phi(x_i) = (K g)_i and |P|^2 = g'Kg for all objects of the block. */
 static mcr_status measure(const mcr_images *p)
 {
-    double *gt = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *gt);
-    double *kg = mcr_alloc(p->ctx, (size_t)(p->n * p->count), sizeof *kg);
+    double *gt = mcr_alloc(p->ctx, (uint64_t)(p->n * p->count), sizeof *gt);
+    double *kg = mcr_alloc(p->ctx, (uint64_t)(p->n * p->count), sizeof *kg);
     mcr_status s = gt && kg ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < p->n && !s; i++)
         for (int64_t b = 0; b < p->count; b++)
@@ -283,7 +283,7 @@ static mcr_status open_images(mcr_images *p)
     p->k = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->k);
     p->kg = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->kg);
     p->diagonal = mcr_alloc(p->ctx, (size_t)p->n, sizeof *p->diagonal);
-    p->square = mcr_alloc(p->ctx, 2 * (size_t)MCR_IMAGES, sizeof *p->square);
+    p->square = mcr_alloc(p->ctx, 2 * (uint64_t)MCR_IMAGES, sizeof *p->square);
     if (!p->basis || !p->given || !p->f || !p->g || !p->k || !p->kg || !p->diagonal || !p->square)
         return MCR_NO_MEMORY;
     p->distance = p->square + MCR_IMAGES;

@@ -137,7 +137,7 @@ static void fill_products(const mcr_images *p, near *t)
 static mcr_status scale_distances(const mcr_images *p, near *t, const double *far)
 {
     mcr_rows rows = {t->chosen, 0, t->count};
-    double *feature = mcr_alloc(p->ctx, (size_t)(t->count * t->count), sizeof *feature);
+    double *feature = mcr_alloc(p->ctx, (uint64_t)(t->count * t->count), sizeof *feature);
     mcr_status s = feature ? mcr_gram_block(p->gram, rows, rows, feature, t->count) : MCR_NO_MEMORY;
     double scale = s ? 0 : scale_of(t, feature);
     for (int64_t i = 0; i < t->count; i++)
@@ -152,7 +152,7 @@ mcr_status mcr_images_near(const mcr_images *p, int64_t b, double *z)
     bool radial = p->profile == MCR_PROFILE_T;
     int64_t most = radial ? 2 * p->cols + FEWEST : FEWEST;
     most = most < MOST ? most : MOST;
-    near t = {.b = mcr_alloc(p->ctx, (size_t)(most * most), sizeof *t.b)};
+    near t = {.b = mcr_alloc(p->ctx, (uint64_t)(most * most), sizeof *t.b)};
     double *far = mcr_alloc(p->ctx, (size_t)p->n, sizeof *far);
     double *buffer = mcr_alloc(p->ctx, mcr_profile_workspace(p->model->kernel, 1) + 4,
                                sizeof *buffer);

@@ -236,7 +236,7 @@ static mcr_status walk(search *t, double *best, double *f)
 static mcr_status one_object(search *t, double *z)
 {
     mcr_images *p = t->p;
-    double f = INFINITY, *other = mcr_alloc(p->ctx, 2 * (size_t)p->cols, sizeof *other);
+    double f = INFINITY, *other = mcr_alloc(p->ctx, 2 * (uint64_t)p->cols, sizeof *other);
     double *best = other ? other + p->cols : NULL;
     mcr_status s = other ? MCR_OK : MCR_NO_MEMORY;
     if (!s)

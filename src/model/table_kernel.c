@@ -93,8 +93,8 @@ static mcr_status median_gamma(double *gamma, mcr *ctx, const mcr_data *data, co
     mcr_random r = mcr_random_stream(mcr_seed(ctx), "median heuristic", 0);
     int64_t n = data->count < SAMPLED ? data->count : SAMPLED, count = 0;
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
-    double *k = mcr_alloc(ctx, (size_t)(n * n), sizeof *k);
-    double *distance = mcr_alloc(ctx, (size_t)(n * n), sizeof *distance);
+    double *k = mcr_alloc(ctx, (uint64_t)(n * n), sizeof *k);
+    double *distance = mcr_alloc(ctx, (uint64_t)(n * n), sizeof *distance);
     mcr_data *some = NULL;
     mcr_status s = row && k && distance ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !s; i++)

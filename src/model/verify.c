@@ -139,7 +139,7 @@ static mcr_status multiply(product *p, int64_t *row, double *k)
 static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f, double *error)
 {
     int64_t n = v->n;
-    double *buffer = mcr_alloc(v->ctx, 3 * (size_t)n, (size_t)cols * sizeof *buffer);
+    double *buffer = mcr_alloc(v->ctx, 3 * (uint64_t)n, (size_t)cols * sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *a = buffer, *high = a + n * cols, *low = high + n * cols;

@@ -57,10 +57,10 @@ static mcr_status open_landmarks(restricted *t)
         s = mcr_gram_block(v->gram, rows, rows, t->kmm.a, t->kmm.ld);
     if (!s) {
         mcr_system_filled(&t->kmm);
-        s = mcr_system_factor(&t->kmm, 0, NULL, NULL);
+        s = mcr_system_factor(&t->kmm, 0, NULL, "verify");
     }
     if (!s)
-        s = mcr_system_inverse(&t->kmm, false, t->u);
+        s = mcr_system_inverse(&t->kmm, false, t->u, "verify");
     for (int64_t i = 0; i < t->m && !s; i++)
         t->inverse += t->u[i];
     return s == MCR_NUMERIC ? mcr_fail(v->ctx, s,
@@ -430,7 +430,7 @@ static mcr_status move(restricted *t, double most, mcr_sure *gap)
     enum { STEPS = 12 };
     mcr_system hessian = {0};
     int64_t some = is_joint(t) ? t->k : 1, all = t->n * t->k;
-    double *product = mcr_alloc(t->v->ctx, (size_t)(2 * all + some * t->m), sizeof *product);
+    double *product = mcr_alloc(t->v->ctx, (uint64_t)(2 * all + some * t->m), sizeof *product);
     mcr_status s = product ? mcr_system_open(&hessian, t->v->ctx, some * t->m, "verify: a Hessian")
                            : MCR_NO_MEMORY;
     for (int round = 0; round < STEPS && !s && gap->value > most; round++) {

@@ -95,7 +95,7 @@ mcr_status mcr_verify_pca(mcr_verify *v)
     const double *variance = NULL;
     int64_t outputs = v->fitted->outputs;
     centred x = {.v = v};
-    double *buffer = mcr_alloc(v->ctx, 3 * (size_t)v->n, sizeof *buffer);
+    double *buffer = mcr_alloc(v->ctx, 3 * (uint64_t)v->n, sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *c = buffer, *t = buffer + v->n, *error = t + v->n, worst = 0, slip = 0, sum = 0;
@@ -136,7 +136,7 @@ mcr_status mcr_verify_fisher(mcr_verify *v)
 {
     int64_t outputs = v->fitted->outputs, n = v->n, classes = v->fitted->classes;
     centred x = {.v = v};
-    double *buffer = mcr_alloc(v->ctx, 5 * (size_t)n + 2 * (size_t)classes, sizeof *buffer);
+    double *buffer = mcr_alloc(v->ctx, 5 * (uint64_t)n + 2 * (uint64_t)classes, sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *c = buffer, *t = c + n, *error = t + n, *w = error + n, *f = w + n;
@@ -250,7 +250,7 @@ static mcr_status evaluate_wing(const wing *own, const double *values, double *s
 {
     const centred *x = &own->x;
     int64_t n = x->n;
-    double *buffer = mcr_alloc(x->v->ctx, 4 * (size_t)n, sizeof *buffer);
+    double *buffer = mcr_alloc(x->v->ctx, 4 * (uint64_t)n, sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     double *left = buffer, *right = left + n, *work = right + n, *error = work + n;
@@ -260,7 +260,7 @@ static mcr_status evaluate_wing(const wing *own, const double *values, double *s
     double *aa = error;                          /* no longer needed there */
     if (!s)
         memcpy(aa, work, sizeof *aa * (size_t)n);
-    double *twice = s ? NULL : mcr_alloc(x->v->ctx, 3 * (size_t)n, sizeof *twice);
+    double *twice = s ? NULL : mcr_alloc(x->v->ctx, 3 * (uint64_t)n, sizeof *twice);
     if (!s)
         s = twice ? apply(own, aa, right, twice, twice + n) : MCR_NO_MEMORY;
     double cross = 0, length = 0, size = 0, off = 0;
@@ -285,7 +285,7 @@ mcr_status mcr_verify_cca(mcr_verify *v)
     int64_t pairs = v->fitted->outputs / 2, n = v->n;
     const mcr_kernel *kernel[2] = {v->model->kernel, v->fitted->second};
     wing w[2] = {{.x = {.v = NULL}}};
-    double *values = mcr_alloc(v->ctx, 2 * (size_t)n, sizeof *values), worst = 0, sum = 0;
+    double *values = mcr_alloc(v->ctx, 2 * (uint64_t)n, sizeof *values), worst = 0, sum = 0;
     mcr_status s = values ? MCR_OK : MCR_NO_MEMORY;
     for (int side = 0; side < 2 && !s; side++)
         s = open_wing(&w[side], v, kernel[side]);
@@ -406,7 +406,7 @@ mcr_status mcr_verify_kmeans(mcr_verify *v)
     clusters t = {.v = v, .n = v->n, .k = v->fitted->outputs};
     t.of = mcr_alloc(v->ctx, n, sizeof *t.of);
     t.count = mcr_alloc_zero(v->ctx, k, sizeof *t.count);
-    bool ok = mcr_alloc_doubles(v->ctx, n * k, &t.c, &t.f, &t.error) &&
+    bool ok = mcr_alloc_doubles(v->ctx, (uint64_t)n * k, &t.c, &t.f, &t.error) &&
               mcr_zero_doubles(v->ctx, 2 * k, &t.weight);
     mcr_status s = ok && t.of && t.count ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {

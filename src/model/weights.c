@@ -22,7 +22,7 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
         return mcr_builder_dense(b, info->name, weight, info->cols, info->cols);
     int64_t entries = 0;
     int64_t *start = mcr_alloc(ctx, (size_t)count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(ctx, (size_t)(count * info->cols), sizeof *index);
+    int32_t *index = mcr_alloc(ctx, (uint64_t)(count * info->cols), sizeof *index);
     mcr_status s = start && index ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t o = 0; o < count && !s; o++) {
         start[o] = entries;
@@ -62,7 +62,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
     if (s || info.cols == 0 || info.cols > MOST_WEIGHTS / f->outputs)
         return s;
     mcr_builder *b = NULL;
-    double *weight = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * info.cols), sizeof *weight);
+    double *weight = mcr_alloc_zero(w->ctx, (uint64_t)(f->outputs * info.cols), sizeof *weight);
     w->weight_segment = mcr_alloc_zero(w->ctx, (size_t)f->outputs, sizeof *w->weight_segment);
     s = weight && w->weight_segment ? MCR_OK : MCR_NO_MEMORY;
     const mcr_field field = mcr_data_field(m->basis, 0);
@@ -116,7 +116,7 @@ mcr_status mcr_prediction_expand(mcr_prediction *w)
     if (mcr_monomials_work(&w->monomials, nonzeros) * (double)f->outputs * SIMD >
         (double)f->basis * nonzeros)
         return MCR_OK;
-    w->polynomial = mcr_alloc_zero(w->ctx, (size_t)(f->outputs * w->monomials.count),
+    w->polynomial = mcr_alloc_zero(w->ctx, (uint64_t)(f->outputs * w->monomials.count),
                                    sizeof *w->polynomial);
     if (!w->polynomial)
         return MCR_NO_MEMORY;

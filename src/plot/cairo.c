@@ -269,7 +269,7 @@ static void put_image(mcr_canvas *c, mcr_box b, const mcr_image *image)
 {
     painter *p = (painter *)c;
     int cols = (int)image->cols, rows = (int)image->rows;
-    uint32_t *pixel = mcr_alloc(c->ctx, (size_t)(image->cols * image->rows), sizeof *pixel);
+    uint32_t *pixel = mcr_alloc(c->ctx, (uint64_t)(image->cols * image->rows), sizeof *pixel);
     if (!pixel) {
         c->status = MCR_NO_MEMORY;
         return;

@@ -48,8 +48,9 @@ static mcr_status ask_plane(region *r, int64_t count, const double *x, const dou
     int64_t outputs = mcr_model_outputs(m), classes = mcr_model_classes(m);
     bool sure = r->strength && mcr_model_has_probability(m);
     mcr_data *places = NULL;
-    double *score = r->scored ? mcr_alloc(p->ctx, (size_t)(count * outputs), sizeof *score) : NULL;
-    double *proba = sure ? mcr_alloc(p->ctx, (size_t)(count * classes), sizeof *proba) : NULL;
+    double *score = r->scored ? mcr_alloc(p->ctx, (uint64_t)(count * outputs), sizeof *score)
+                              : NULL;
+    double *proba = sure ? mcr_alloc(p->ctx, (uint64_t)(count * classes), sizeof *proba) : NULL;
     double *value = mcr_alloc(p->ctx, (size_t)count, sizeof *value);
     mcr_status s = (r->scored && !score) || (sure && !proba) || !value ? MCR_NO_MEMORY : MCR_OK;
     if (!s)

@@ -246,7 +246,7 @@ static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *
                               int64_t count, const double *x, const double *y)
 {
     int64_t cols = plane->cols;
-    double *all = mcr_alloc(p->ctx, (size_t)count * (size_t)cols, sizeof *all);
+    double *all = mcr_alloc(p->ctx, (uint64_t)count * (uint64_t)cols, sizeof *all);
     if (!all)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < count; i++) {
@@ -269,8 +269,8 @@ static mcr_status place_sparse(mcr_builder *b, mcr_plotting *p, const mcr_plane 
     int64_t *start = mcr_alloc(p->ctx, (size_t)count + 1, sizeof *start);
     for (int64_t c = 0; c < cols; c++)
         used += plane->base[c] != 0 || c == plane->x || c == plane->y;
-    int32_t *index = mcr_alloc(p->ctx, (size_t)count * (size_t)used, sizeof *index);
-    double *value = mcr_alloc(p->ctx, (size_t)count * (size_t)used, sizeof *value);
+    int32_t *index = mcr_alloc(p->ctx, (uint64_t)count * (uint64_t)used, sizeof *index);
+    double *value = mcr_alloc(p->ctx, (uint64_t)count * (uint64_t)used, sizeof *value);
     mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
     int64_t at = 0;
     for (int64_t i = 0; i < count && !s; i++) {

@@ -91,7 +91,7 @@ static void put_band(mcr_text *to, const unsigned char *pixel, int64_t cols, int
 mcr_status mcr_sixel_write(mcr_text *to, mcr *ctx, const uint32_t *rgb, int64_t cols, int64_t rows,
                            int64_t stride)
 {
-    unsigned char *band = mcr_alloc(ctx, (size_t)(6 * cols), 1);
+    unsigned char *band = mcr_alloc(ctx, (uint64_t)(6 * cols), 1);
     if (!band)
         return MCR_NO_MEMORY;
     mcr_text_string(to, "\033Pq");

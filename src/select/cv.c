@@ -385,7 +385,7 @@ static mcr_status gather_rows(const double **out, const job *j, double *const *f
     for (int64_t split = 0; split < j->count; split++)
         if (!from[split] || cols < 1 || j->outputs[split] != j->outputs[0])
             return MCR_OK;
-    double *to = mcr_alloc(j->ctx, (size_t)(n * cols), sizeof *to);
+    double *to = mcr_alloc(j->ctx, (uint64_t)(n * cols), sizeof *to);
     int64_t *rows = mcr_alloc(j->ctx, (size_t)n, sizeof *rows);
     *out = to;
     for (int64_t i = 0; i < n * cols && to; i++)
@@ -453,7 +453,7 @@ static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
         s = metrics ? named_metrics(j, metrics, r->task) : usual_metrics(j, r->task);
     if (s)
         return s;
-    j->score = mcr_alloc(ctx, (size_t)(j->count * j->metrics), sizeof *j->score);
+    j->score = mcr_alloc(ctx, (uint64_t)(j->count * j->metrics), sizeof *j->score);
     j->value = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->value);
     j->scores = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->scores);
     j->probas = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->probas);

@@ -34,7 +34,7 @@ static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t
     int64_t n = mcr_splits_rows(set->splits, split, 1, NULL);
     int64_t *row = mcr_alloc(ctx, (size_t)n, sizeof *row);
     double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
-    double *score = mcr_alloc(ctx, (size_t)(n * f->outputs), sizeof *score);
+    double *score = mcr_alloc(ctx, (uint64_t)(n * f->outputs), sizeof *score);
     mcr_data *test = NULL;
     mcr_fitted *rule = NULL;
     mcr_status s = row && value && score ? mcr_fitted_new(&rule, ctx, f->outputs) : MCR_NO_MEMORY;

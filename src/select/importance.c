@@ -85,9 +85,9 @@ static mcr_status open_metric(probe *a, const char *metric)
     a->target = mcr_alloc(a->ctx, (size_t)a->n, sizeof *a->target);
     a->value = mcr_alloc(a->ctx, (size_t)a->n, sizeof *a->value);
     if (a->metric->info.score)
-        a->score = mcr_alloc(a->ctx, (size_t)(a->n * outputs), sizeof *a->score);
+        a->score = mcr_alloc(a->ctx, (uint64_t)(a->n * outputs), sizeof *a->score);
     if (proba)
-        a->proba = mcr_alloc(a->ctx, (size_t)(a->n * m->classes), sizeof *a->proba);
+        a->proba = mcr_alloc(a->ctx, (uint64_t)(a->n * m->classes), sizeof *a->proba);
     if (!a->target || !a->value || (a->metric->info.score && !a->score) || (proba && !a->proba))
         return MCR_NO_MEMORY;
     a->what = (mcr_evaluated){.size = sizeof a->what,
@@ -191,7 +191,7 @@ static mcr_status slope_of(probe *a, int64_t unit, double *out)
     *out = NAN;
     if (by == 0)
         return MCR_OK;
-    double *f = mcr_alloc(a->ctx, (size_t)(2 * a->n * outputs), sizeof *f), sum = 0;
+    double *f = mcr_alloc(a->ctx, (uint64_t)(2 * a->n * outputs), sizeof *f), sum = 0;
     mcr_status s = f ? MCR_OK : MCR_NO_MEMORY;
     for (int up = 0; up < 2 && !s; up++) {
         mcr_data *moved = NULL;
@@ -323,9 +323,9 @@ static mcr_status run_walk(probe *a, walk *w, int64_t first, int64_t count)
 {
     int64_t units = a->mixer.units, steps = units + 1, n = count * steps;
     int64_t outputs = a->model->fitted->outputs;
-    int64_t *rows = mcr_alloc(a->ctx, (size_t)(n * units), sizeof *rows);
+    int64_t *rows = mcr_alloc(a->ctx, (uint64_t)(n * units), sizeof *rows);
     int64_t *base = mcr_alloc(a->ctx, (size_t)n, sizeof *base);
-    double *f = mcr_alloc(a->ctx, (size_t)(n * outputs), sizeof *f);
+    double *f = mcr_alloc(a->ctx, (uint64_t)(n * outputs), sizeof *f);
     mcr_data *mixed = NULL;
     mcr_status s = rows && base && f ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t m = 0; m < count && !s; m++)
@@ -365,7 +365,7 @@ static mcr_status walk_all(probe *a, walk *w, mcr_importance_report *r)
     mcr_status s = MCR_OK;
     w->order = mcr_alloc(a->ctx, (size_t)w->samples, (size_t)units * sizeof *w->order);
     w->other = mcr_alloc(a->ctx, (size_t)w->samples, sizeof *w->other);
-    w->sum = mcr_alloc_zero(a->ctx, 2 * (size_t)units, sizeof *w->sum);
+    w->sum = mcr_alloc_zero(a->ctx, 2 * (uint64_t)units, sizeof *w->sum);
     if (!w->order || !w->other || !w->sum)
         s = MCR_NO_MEMORY;
     if (!s) {

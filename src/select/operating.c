@@ -206,7 +206,7 @@ mcr_status mcr_threshold_choose(mcr *ctx, mcr_model *m, const mcr_data *held, co
                      rule);
     int64_t n = s ? 0 : mcr_data_count(held);
     bool by_score = !s && mcr_model_decides_by_score(m);
-    double *score = mcr_alloc(ctx, (size_t)n * (by_score ? 1 : 2) + 1, sizeof *score);
+    double *score = mcr_alloc(ctx, (uint64_t)n * (by_score ? 1 : 2) + 1, sizeof *score);
     if (!s && !score)
         s = MCR_NO_MEMORY;
     if (!s)

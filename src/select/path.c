@@ -275,10 +275,10 @@ static mcr_status open_scores(work *w)
     bool has_proba = mcr_model_has_probability(w->model);
     mcr_free_all(ctx, w->score, w->proba);
     w->score = w->proba = NULL;
-    if (w->want_score && !(w->score = mcr_alloc(ctx, (size_t)(n * f->outputs), sizeof(double))))
+    if (w->want_score && !(w->score = mcr_alloc(ctx, (uint64_t)(n * f->outputs), sizeof(double))))
         return MCR_NO_MEMORY;
     if ((w->want_proba || w->want_score) && has_proba &&
-        !(w->proba = mcr_alloc(ctx, (size_t)(n * w->model->classes), sizeof(double))))
+        !(w->proba = mcr_alloc(ctx, (uint64_t)(n * w->model->classes), sizeof(double))))
         return MCR_NO_MEMORY;
     return MCR_OK;
 }

@@ -330,7 +330,7 @@ static mcr_status open_search(relevance *w)
     size_t cols = (size_t)w->cols;
     w->point = mcr_alloc(t->ctx, (size_t)w->runs + SIZES, sizeof *w->point);
     if (!w->point || !mcr_alloc_doubles(t->ctx, cols, &w->value, &w->next, &w->mean, &w->way) ||
-        !mcr_alloc_doubles(t->ctx, (size_t)t->count * cols, &w->slope))
+        !mcr_alloc_doubles(t->ctx, (uint64_t)t->count * cols, &w->slope))
         return MCR_NO_MEMORY;
     for (int64_t k = 0; k < w->cols; k++)
         w->value[k] = tm->axis[0].values.values[at[0]];

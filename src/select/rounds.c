@@ -611,7 +611,7 @@ static mcr_status run_shared(batch *b)
     if (!mcr_team_of_tasks(t->ctx))
         return run_round(b);
     int64_t unfinished = t->unfinished;
-    double *value = mcr_alloc(t->ctx, (size_t)(b->count * b->splits) + 1, sizeof *value);
+    double *value = mcr_alloc(t->ctx, (uint64_t)(b->count * b->splits) + 1, sizeof *value);
     mcr_status s = value ? share_known(b, value) : MCR_NO_MEMORY;
     if (!s)
         s = run_round(b);

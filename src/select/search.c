@@ -380,13 +380,13 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
                         "one: use folds",
                         t->metric->info.name);
     size_t points = (size_t)t->grid->points;
-    t->score = mcr_alloc(t->ctx, points * (size_t)t->count, sizeof *t->score);
+    t->score = mcr_alloc(t->ctx, points * (uint64_t)t->count, sizeof *t->score);
     t->tested = mcr_alloc_zero(t->ctx, points, sizeof *t->tested);
     t->state = mcr_alloc_zero(t->ctx, points, 1);
-    t->setting = mcr_alloc_zero(t->ctx, 2 * (size_t)t->grid->settings, sizeof *t->setting);
+    t->setting = mcr_alloc_zero(t->ctx, 2 * (uint64_t)t->grid->settings, sizeof *t->setting);
     if ((s = plan_workers(t)))
         return s;
-    t->space = mcr_alloc_zero(t->ctx, 2 * (size_t)t->workers, sizeof *t->space);
+    t->space = mcr_alloc_zero(t->ctx, 2 * (uint64_t)t->workers, sizeof *t->space);
     t->kept = mcr_alloc_zero(t->ctx, points / (size_t)t->grid->settings, sizeof *t->kept);
     if (!t->score || !t->tested || !t->state || !t->setting || !t->space || !t->kept)
         return MCR_NO_MEMORY;

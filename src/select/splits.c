@@ -161,7 +161,7 @@ mcr_status mcr_splits_open(mcr_splits **out, mcr *ctx, const mcr_data *data,
                       .count = p.folds * p.repeats,
                       .folds = p.folds,
                       .ordered = p.kind == MCR_SPLIT_ORDERED};
-    s->fold = mcr_alloc(ctx, (size_t)(n * p.repeats), sizeof *s->fold);
+    s->fold = mcr_alloc(ctx, (uint64_t)(n * p.repeats), sizeof *s->fold);
     if (!s->fold)
         st = MCR_NO_MEMORY;
     for (int64_t i = 0; i < n && !st && p.kind != MCR_SPLIT_FOLDS; i++)

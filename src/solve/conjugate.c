@@ -138,7 +138,7 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
     if (team && team->conjugate && t.k == 1)
         return team->conjugate(team, c, b, x, norm, steps);
     int64_t all = t.n * t.k;
-    double *buffer = mcr_alloc_zero(c->ctx, (size_t)(4 * (all + t.k)), sizeof *buffer);
+    double *buffer = mcr_alloc_zero(c->ctx, (uint64_t)(4 * (all + t.k)), sizeof *buffer);
     if (!buffer)
         return MCR_NO_MEMORY;
     t.r = buffer;

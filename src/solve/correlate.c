@@ -55,7 +55,7 @@ static mcr_status smooth(state *t, int view)
     if (!s)
         s = mcr_system_factor(y, r, NULL, t->p->how.phase);
     if (!s)
-        s = mcr_system_inverse(y, true, diagonal);
+        s = mcr_system_inverse(y, true, diagonal, t->p->how.phase);
     for (int64_t i = 0; i < t->n && !s; i++) {
         y->diagonal[i] = 1 - r * diagonal[i];
         for (int64_t j = i + 1; j < t->n; j++)

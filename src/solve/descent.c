@@ -22,7 +22,7 @@ enum { MOST_CUTS = 30 };
 typedef struct descent {
     mcr *ctx;
     const mcr_descent *p;
-    double began;
+    double began, took;            /* the last value and gradient */
     double *x, f;                  /* the best so far */
     double *g;                     /* its gradient */
     double *next, *d;              /* where to go; the step */
@@ -103,13 +103,14 @@ static void aim(descent *t)
         t->d[i] *= scale;
 }
 
+/* Ends where another step would be late. */
 static bool must_stop(descent *t, mcr_descent_result *r)
 {
     if (mcr_report_step(t->ctx, t->p->phase, mcr_now() - t->began, r->steps, t->f, r->slope))
         r->stop = MCR_STOP_INTERRUPTED;
     else if (t->p->most_steps && r->steps >= t->p->most_steps)
         r->stop = MCR_STOP_STEPS;
-    else if (t->p->deadline > 0 && mcr_now() > t->p->deadline)
+    else if (t->p->deadline > 0 && mcr_now() + t->took > t->p->deadline)
         r->stop = MCR_STOP_TIME;
     else
         return false;
@@ -179,6 +180,7 @@ static double gained(const descent *t)
 static mcr_status iterate(descent *t, mcr_descent_result *r)
 {
     const mcr_descent *p = t->p;
+    double since = mcr_now();
     mcr_status s = p->value(p->arg, t->x, &t->f);
     r->steps = 1;
     if (!s && !isfinite(t->f)) {
@@ -191,6 +193,9 @@ static mcr_status iterate(descent *t, mcr_descent_result *r)
     begin(t);
     while (!s) {
         bool moved;
+        double now = mcr_now();
+        t->took = now - since;
+        since = now;
         r->f = t->f;
         r->slope = look(t);
         r->gained = gained(t);
@@ -222,7 +227,7 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
     *result = (mcr_descent_result){.f = NAN, .slope = NAN, .gained = NAN};
     descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x, .fresh = true};
     t.g = mcr_alloc_zero(ctx, 6 * n, sizeof *t.g);
-    t.h = mcr_alloc(ctx, n * n, sizeof *t.h);
+    t.h = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.h);
     t.held = mcr_alloc_zero(ctx, n, sizeof *t.held);
     mcr_status s = t.g && t.h && t.held ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {

@@ -36,7 +36,7 @@ bool mcr_falkon_probe(const mcr_falkon *t, int64_t i, int64_t *row)
 /* Whether the Hessian of all rows at f = 0, from kernel values, is near enough. */
 static mcr_status choose_way(mcr_falkon *t)
 {
-    double sum = 0, *f = mcr_alloc_zero(t->ctx, 3 * (size_t)t->columns, sizeof *f);
+    double sum = 0, *f = mcr_alloc_zero(t->ctx, 3 * (uint64_t)t->columns, sizeof *f);
     mcr_status s = f ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0, row; i < MCR_FALKON_PROBES && !s; i++)
         if (mcr_falkon_probe(t, i, &row))

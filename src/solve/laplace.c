@@ -192,7 +192,7 @@ mcr_status mcr_laplace_prepare(mcr_laplace *l, int64_t part)
     look(l);
     mcr_status s = factor(l);
     if (!s)
-        s = mcr_system_inverse(l->k, false, l->diagonal);
+        s = mcr_system_inverse(l->k, false, l->diagonal, l->phase);
     for (int64_t i = 0; i < l->n && !s; i++) {
         double w = root[i] * root[i], third = -w * (1 - 2 / (1 + exp(-f[i])));
         l->u[i] = w > 0 ? 0.5 * (1 - l->diagonal[i]) / w * third : 0;
@@ -203,7 +203,7 @@ mcr_status mcr_laplace_prepare(mcr_laplace *l, int64_t part)
         s = apply_r(l, l->v);
     for (int64_t i = 0; i < l->n && !s; i++)
         l->u[i] -= l->v[i];
-    return s ? s : mcr_system_inverse(l->k, true, l->diagonal);
+    return s ? s : mcr_system_inverse(l->k, true, l->diagonal, l->phase);
 }
 
 /* Of -log likelihood; pairs count twice. */

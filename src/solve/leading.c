@@ -307,10 +307,10 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
 static mcr_status take_buffers(krylov *k)
 {
     size_t n = (size_t)k->n, most = (size_t)k->most;
-    bool ok = mcr_alloc_doubles(k->ctx, most * n, &k->v, &k->av) &&
-              mcr_alloc_doubles(k->ctx, (size_t)buffer_rows(k) * n, &k->r) &&
-              mcr_alloc_doubles(k->ctx, most * most, &k->h, &k->y) &&
-              mcr_alloc_doubles(k->ctx, (size_t)k->block * most, &k->s) &&
+    bool ok = mcr_alloc_doubles(k->ctx, (uint64_t)most * n, &k->v, &k->av) &&
+              mcr_alloc_doubles(k->ctx, (uint64_t)buffer_rows(k) * n, &k->r) &&
+              mcr_alloc_doubles(k->ctx, (uint64_t)most * most, &k->h, &k->y) &&
+              mcr_alloc_doubles(k->ctx, (uint64_t)k->block * most, &k->s) &&
               mcr_alloc_doubles(k->ctx, most, &k->theta) &&
               mcr_alloc_doubles(k->ctx, (size_t)k->pairs, &k->length);
     return ok ? MCR_OK : MCR_NO_MEMORY;

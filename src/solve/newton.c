@@ -364,7 +364,7 @@ static mcr_status use_factor(state *t, mcr_gram *factor)
     int64_t rank = mcr_gram_width(factor);
     t->factor = factor;
     t->rank = rank;
-    t->low_space = mcr_alloc(t->ctx, (size_t)(rank * t->p->columns), sizeof(double));
+    t->low_space = mcr_alloc(t->ctx, (uint64_t)(rank * t->p->columns), sizeof(double));
     if (!t->low_space)
         return MCR_NO_MEMORY;
     mcr_status s = rank * t->p->columns <= MCR_SMOOTH_DIRECT && rank * t->p->columns <= t->count

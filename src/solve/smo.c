@@ -91,7 +91,7 @@ static mcr_status fill_whole(mcr_smo *s)
     s->taken = (size_t)(s->places * ld) * s->real;
     if (!mcr_gram_is_slow(s->full)) /* of slow values no symmetric one should be computed twice */
         return mcr_smo_open_rows(s);
-    if (!(s->k = mcr_alloc(s->ctx, (size_t)(s->places * ld), s->real)))
+    if (!(s->k = mcr_alloc(s->ctx, (uint64_t)(s->places * ld), s->real)))
         return MCR_NO_MEMORY;
     s->block.k = s->k;
     st = mcr_gram_matrix_quietly(s->full, s->k, ld, s->precise);

@@ -266,7 +266,7 @@ static mcr_status check_running(mcr_smo *s, check *c)
 /* The gradient once more, in extended precision, and its remaining error. */
 static mcr_status extend_gradient(mcr_smo *s, double size)
 {
-    double *f = mcr_alloc(s->ctx, 2 * (size_t)s->n, sizeof *f), largest = 0, sum = 0;
+    double *f = mcr_alloc(s->ctx, 2 * (uint64_t)s->n, sizeof *f), largest = 0, sum = 0;
     mcr_extended to = {.n = s->n, .outputs = 1, .a = s->b, .f = f, .low = f ? f + s->n : NULL};
     mcr_status st = f ? mcr_gram_extended(s->full, &to) : MCR_NO_MEMORY;
     if (!st && isfinite(to.share)) {

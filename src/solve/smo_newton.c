@@ -148,7 +148,7 @@ static mcr_status invert_filled(newton *t)
         return mcr_tiles_best()->f64->definite->inverse(n, t->m, t->work) ? MCR_OK : MCR_NUMERIC;
     mcr_status st = mcr_lapack_cholesky(t->s->ctx, n, t->m, ld, NULL, NULL);
     if (!st)
-        st = mcr_lapack_inverse(t->s->ctx, n, t->m, ld, t->r);
+        st = mcr_lapack_inverse(t->s->ctx, n, t->m, ld, t->r, NULL);
     for (int64_t i = 0; i < n && !st; i++) {
         t->m[i * ld + i] = t->r[i];
         for (int64_t j = 0; j < i; j++)

@@ -393,7 +393,7 @@ mcr_status mcr_squares_invert(mcr_squares *q)
         memcpy(q->x, q->b, sizeof *q->x * (size_t)(q->n * q->outputs));
         s = apply_factor(q, q->x);
     }
-    return s ? s : mcr_system_inverse(&q->m, false, q->inverse);
+    return s ? s : mcr_system_inverse(&q->m, false, q->inverse, "ridge");
 }
 
 /* ---- the certificate --------------------------------------------------------------------------*/
@@ -452,7 +452,7 @@ static mcr_status multiply_extended(mcr_squares *q, const double *v, double *par
 static mcr_status evaluate_extended(mcr_squares *q, bool solved, double *share)
 {
     int64_t k = q->outputs, all = q->n * k;
-    double *part = mcr_alloc(q->ctx, 3 * (size_t)all, sizeof *part);
+    double *part = mcr_alloc(q->ctx, 3 * (uint64_t)all, sizeof *part);
     if (!part)
         return MCR_NO_MEMORY;
     double *f = part + all, *low = f + all;
@@ -502,7 +502,7 @@ mcr_status mcr_squares_certify(mcr_squares *q, double *a, mcr_squares_known *kno
 {
     int64_t n = q->n, k = q->outputs;
     bool values = mcr_gram_width(q->gram) == 0; /* of features no bound is known */
-    double *error = mcr_alloc(q->ctx, (size_t)(n * k), sizeof *error);
+    double *error = mcr_alloc(q->ctx, (uint64_t)(n * k), sizeof *error);
     mcr_status s = error ? MCR_OK : MCR_NO_MEMORY;
     *known = (mcr_squares_known){0, 0, 0};
     for (int64_t at = 0; at < n * k && !s; at++)

@@ -41,7 +41,7 @@ mcr_status mcr_squares_folds_open(mcr_squares_folds *h, mcr_squares *q, const in
     if (!h->order || !h->first)
         return MCR_NO_MEMORY;
     size_t largest = sort_by_fold(h, fold);
-    h->block = mcr_alloc(ctx, largest * largest, sizeof *h->block);
+    h->block = mcr_alloc(ctx, (uint64_t)largest * largest, sizeof *h->block);
     h->e = mcr_alloc(ctx, all, sizeof *h->e);
     mcr_status s = h->block && h->e ? MCR_OK : MCR_NO_MEMORY;
     if (!s)
@@ -84,11 +84,11 @@ static mcr_status invert(mcr_squares_folds *h, double lambda)
     for (int64_t i = 0; i < q->n; i++)
         memcpy(h->t.a + i * h->t.ld, q->m.a + i * q->m.ld, sizeof *h->t.a * (size_t)(i + 1));
     mcr_system_filled(&h->t);
-    mcr_status s = mcr_system_factor(&h->t, lambda, NULL, NULL);
+    mcr_status s = mcr_system_factor(&h->t, lambda, NULL, "ridge");
     memcpy(q->x, q->b, sizeof *q->x * (size_t)(q->n * q->outputs));
     if (!s)
         s = mcr_system_solve(&h->t, q->outputs, q->x);
-    return s ? s : mcr_system_inverse(&h->t, true, q->diagonal);
+    return s ? s : mcr_system_inverse(&h->t, true, q->diagonal, "ridge");
 }
 
 /* B_SS and x_S of a fold from the inverse. */

@@ -247,7 +247,7 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
 {
     int64_t k = q->outputs, width = mcr_gram_width(q->near);
     state t = {.ctx = q->ctx, .q = q, .n = q->n, .d = q->near, .most = q->most};
-    double *step = mcr_alloc(q->ctx, (size_t)(5 * t.n + width), sizeof *step);
+    double *step = mcr_alloc(q->ctx, (uint64_t)(5 * t.n + width), sizeof *step);
     if (!step)
         return MCR_NO_MEMORY;
     mcr_status s = mcr_system_open(&t.inner, t.ctx, width, "the preconditioner");

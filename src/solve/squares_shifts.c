@@ -341,9 +341,9 @@ static mcr_status reserve(lanczos *l)
     l->taken = bytes;
     l->place = mcr_alloc(ctx, cols + 1, sizeof *l->place);
     if (!mcr_alloc_doubles(ctx, (size_t)l->at[h->folds], &l->block) ||
-        !mcr_alloc_doubles(ctx, cols * (size_t)l->ld, &l->v, &l->before, &l->u) ||
-        !mcr_alloc_doubles(ctx, cols * (size_t)l->most, &l->alpha, &l->beta) ||
-        !mcr_alloc_doubles(ctx, cols * (size_t)l->lambdas, &l->pivot, &l->last) ||
+        !mcr_alloc_doubles(ctx, cols * (uint64_t)l->ld, &l->v, &l->before, &l->u) ||
+        !mcr_alloc_doubles(ctx, cols * (uint64_t)l->most, &l->alpha, &l->beta) ||
+        !mcr_alloc_doubles(ctx, cols * (uint64_t)l->lambdas, &l->pivot, &l->last) ||
         !mcr_alloc_doubles(ctx, cols, &l->size) || !l->place)
         return MCR_NO_MEMORY;
     l->place[0] = 0;

@@ -4,11 +4,14 @@ file, and what is refused says why. The files of ../shared/hostile are tried whe
 SPDX-License-Identifier: Apache-2.0
 """
 
+import csv
 import ctypes.util
 import gzip
+import html.parser
 import json
 import os
 import random
+import re
 import resource
 import sqlite3
 import struct
@@ -419,6 +422,96 @@ def test_a_model_is_given_less_work():
     file = strings("dna.txt", 100, 200)
     _, err = check_small("predict", "n.mercer", file)
     assert "the limit for work is 20 s" in err, err
+
+
+# ---- names that mean something elsewhere ---------------------------------------------------------
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&\x1b[31m\u009b31m"
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen, self.handlers = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.handlers += [name for name, _ in attributes if name.startswith("on")]
+
+
+def write_evil():
+    with open("evil.csv", "w", newline="") as f:
+        to = csv.writer(f)
+        to.writerow(["a" + EVIL, "b" + EVIL, "y"])
+        to.writerows([i % 7, i * i % 11, "pq"[i % 2] + EVIL] for i in range(60))
+    tap.mercer("fit", "svm", "evil.csv", "-k", "rbf(gamma=1)", "-o", "evil.mercer", "--quiet")
+
+
+def test_names_in_pages():
+    """Names of classes and columns are text, not elements, handlers or scripts."""
+    write_evil()
+    tap.mercer("report", "evil.mercer", "evil.csv", "-o", "report.html", "--quiet")
+    tap.mercer("plot", "evil.mercer", "evil.csv", "-o", "plot.html", "--quiet")
+    tap.mercer("plot", "evil.csv", "-o", "data.html", "--quiet")
+    tap.mercer("plot", "evil.csv", "-o", "data.svg", "--quiet")
+    for name, scripts in (("report.html", 0), ("plot.html", 1), ("data.html", 1), ("data.svg", 0)):
+        with open(name) as f:
+            text = f.read()
+        tags = Tags()
+        tags.feed(text)
+        assert "alert(1)" in text, name
+        tap.check_equal((tags.seen.count("script"), tags.seen.count("img"), tags.handlers), (scripts, 0, []), name)
+
+
+def test_names_on_terminals():
+    """No control character of a name reaches a terminal, nor U+009B, which begins a command."""
+    write_evil()
+    for call in (["info", "evil.mercer"], ["info", "evil.csv"], ["predict", "evil.mercer", "evil.csv"],
+                 ["predict", "evil.mercer", "evil.csv", "--json"], ["cv", "svm", "evil.csv", "-k", "linear"],
+                 ["plot", "evil.csv"],
+                 ["export", "evil.mercer", "--to", "libsvm", "-o", "e.model"]):
+        done = tap.mercer(*call, status=None)
+        text = done.stdout + done.stderr
+        found = [c for c in text if ord(c) < 32 and c not in "\n\t" or 127 <= ord(c) < 160]
+        assert not found and "alert(1)" in text, (call, found, text[-500:])
+    lines = tap.mercer("predict", "evil.mercer", "evil.csv").stdout.splitlines()
+    tap.check_equal(json.loads(lines[0]), "p" + EVIL)
+
+
+def test_names_in_generated_code():
+    """A comment ends where it should: compilers join lines at a backslash before they look for its end."""
+    with open("s.svm", "w") as f:
+        f.write("1 1:1 3:1\n-1 1:2\n1 2:1\n-1 3:3\n")
+    tap.mercer("fit", "svm", "s.svm", "-k", "rbf(gamma=1)", "-o", "m.mercer", "--quiet")
+    rows = [[(0, 1.0)]] * tap.mercer_json("info", "m.mercer")["support"]
+    for name in ("x*\\\n/ injected", "x*/ injected", "x*??/\n/ injected", "x\n injected"):
+        forge.replace("m.mercer", "n.mercer", OBJS=forge.sparse_objects(3, rows, name))
+        tap.mercer("export", "n.mercer", "--to", "c", "-o", "n.c")
+        for file in ("n.c", "n.h"):
+            with open(file) as f:
+                text = f.read().replace("??/", "\\").replace("\\\n", "")
+            assert "injected" in text, (file, name)
+            assert "injected" not in re.sub(r"/\*.*?\*/", "", text, flags=re.S), (file, name, text[:600])
+
+
+# ---- tables of words -----------------------------------------------------------------------------
+
+
+def test_colliding_labels():
+    """Numbers that an earlier hash put into one slot: reading them took time with the square of their
+    number, 30 s for these."""
+    inverse, mask = pow(0xd6e8feb86659fd93, -1, 1 << 64), (1 << 64) - 1
+
+    def number(i):
+        h = i << 32 | 5
+        for _ in range(2):
+            h = (h ^ h >> 32) * inverse & mask
+        return struct.unpack("<d", struct.pack("<Q", h ^ h >> 32))[0]
+
+    some = [x for x in map(number, range(1, 210000)) if 1e-300 < abs(x) < 1e300]
+    with open("c.svm", "w") as f:
+        f.writelines("%r 1:1\n" % x for x in some)
+    check_small("info", "c.svm", "--json", status=(0,), seconds=10)
 
 
 # ---- numbers -----------------------------------------------------------------------------------

@@ -127,9 +127,9 @@ static void test_inverse(void **context)
         test_ok(*context, mcr_system_open(&m, *context, n, "test"));
         fill(&m);
         test_ok(*context, mcr_lapack_cholesky(*context, n, m.a, m.ld, NULL, NULL));
-        test_ok(*context, mcr_lapack_inverse_diagonal(*context, n, m.a, m.ld, d));
+        test_ok(*context, mcr_lapack_inverse_diagonal(*context, n, m.a, m.ld, d, NULL));
         expect_upper(&m);
-        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, again));
+        test_ok(*context, mcr_lapack_inverse(*context, n, m.a, m.ld, again, NULL));
         test_close_arrays("diagonal", d, again, n, 1e-12);
         for (int64_t i = 0; i < n; i += 1 + n / 11) {
             memset(row, 0, sizeof *row * (size_t)n);
@@ -228,6 +228,35 @@ static void test_sweeps_have_limits(void **context)
     free(a);
 }
 
+/* The inverse ends between columns of blocks when it should, and so does its diagonal alone. */
+static void test_inverse_has_limits(void **context)
+{
+    (void)context;
+    enum { N = 1300 };
+    double *d = calloc(N, sizeof *d), last = 0;
+    for (int c = 0; c < 5;
+         c++) { /* stopped by the user, by the time (2), without a phase, to its end */
+        mcr *ctx;
+        mcr_system m;
+        mcr_config config = {.size = sizeof config,
+                             .threads = 1,
+                             .user = &last,
+                             .progress = c == 0 ? stop_at_fraction : NULL};
+        assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
+        test_ok(ctx, mcr_system_open(&m, ctx, N, "test"));
+        fill(&m);
+        test_ok(ctx, mcr_lapack_cholesky(ctx, N, m.a, m.ld, NULL, NULL));
+        if (c > 0 && c < 4)
+            mcr_deadline_set(ctx, 1e-9);
+        assert_int_equal(mcr_system_inverse(&m, c != 2, d, c == 3 ? NULL : "test"),
+                         c < 3 ? MCR_STOPPED : MCR_OK);
+        mcr_system_close(&m);
+        mcr_close(ctx);
+    }
+    assert_true(last > 0.4 && last < 0.7);
+    free(d);
+}
+
 /* A system: another shift after one that was too small, its solution, logarithm and eigenvalues
  * against each other. */
 static void test_system(void **context)
@@ -283,7 +312,7 @@ static void test_threads(void **context)
         test_ok(ctx, mcr_system_open(&m, ctx, N, "test"));
         fill(&m);
         test_ok(ctx, mcr_lapack_cholesky(ctx, N, m.a, m.ld, NULL, NULL));
-        test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, d));
+        test_ok(ctx, mcr_lapack_inverse(ctx, N, m.a, m.ld, d, NULL));
         for (int64_t i = 0; i < N; i++) {
             if (threads == 1)
                 memcpy(first + i * N, m.a + i * m.ld, sizeof *first * N);
@@ -376,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_inverse, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_sweeps, test_setup, test_teardown),
         cmocka_unit_test(test_sweeps_have_limits),
+        cmocka_unit_test(test_inverse_has_limits),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_smallest),
         cmocka_unit_test_setup_teardown(test_refusals, test_setup, test_teardown),

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
+
 mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
 {
     *s = (mcr_strings){.ctx = ctx};
@@ -68,18 +70,11 @@ void mcr_strings_close(mcr_strings *s)
     s->store = NULL;
 }
 
-uint64_t mcr_bytes_hash(const char *bytes, size_t length)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)bytes[i]) * 1099511628211u;
-    return h ^ h >> 32;
-}
-
 /* The slot of a word, or the free one where it belongs. */
 static int64_t find_slot(const mcr_words *words, const char *text, size_t length)
 {
-    int64_t mask = words->slots - 1, i = (int64_t)mcr_bytes_hash(text, length) & mask;
+    int64_t mask = words->slots - 1;
+    int64_t i = (int64_t)mcr_hash_bytes(words->ctx, 0, text, length) & mask;
     for (; words->slot[i]; i = (i + 1) & mask) {
         const char *other = words->word[words->slot[i] - 1];
         if (strlen(other) == length && memcmp(other, text, length) == 0)
@@ -97,6 +92,7 @@ static mcr_status grow_slots(mcr_words *words, mcr *ctx)
     if (!slot)
         return MCR_NO_MEMORY;
     mcr_free(ctx, words->slot);
+    words->ctx = ctx;
     words->slot = slot;
     words->slots = slots;
     for (int64_t w = 0; w < words->count; w++)

@@ -27,6 +27,7 @@ void mcr_strings_close(mcr_strings *s); /* also when open failed, or all is zero
 
 /* Words to numbers, in the order of their first appearance. All zero is an empty one. */
 typedef struct mcr_words {
+    const mcr *ctx;
     char **word; /* NUL-terminated copies */
     int64_t count, capacity;
     int32_t *slot; /* open addressing: number + 1, 0: free; slots is a power of two */
@@ -39,7 +40,6 @@ mcr_status mcr_words_number(mcr_words *words, mcr *ctx, const char *text, size_t
 /* The word's number, -1: it is not there. */
 int32_t mcr_words_find(const mcr_words *words, const char *text, size_t length);
 void mcr_words_free(mcr_words *words, mcr *ctx);
-uint64_t mcr_bytes_hash(const char *bytes, size_t length); /* FNV-1a */
 
 /* Adds a label that stands in `in`; an empty one, or one with a NUL, is refused. */
 mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length);

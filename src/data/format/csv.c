@@ -497,7 +497,7 @@ static mcr_status open_columns(reader *r)
     r->to.cells = plan->texts + plan->carried + (plan->targets == 1);
     r->to.date = mcr_alloc_zero(r->ctx, (size_t)plan->dates, sizeof *r->to.date);
     if (plan->dates > 0)
-        r->to.day = mcr_alloc_zero(r->ctx, (size_t)mcr_workers(r->ctx) * MCR_CSV_DAYS,
+        r->to.day = mcr_alloc_zero(r->ctx, (uint64_t)mcr_workers(r->ctx) * MCR_CSV_DAYS,
                                    sizeof *r->to.day);
     if (r->to.date == NULL || (plan->dates > 0 && r->to.day == NULL))
         return MCR_NO_MEMORY;

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "base/order.h"
 #include "data/format/collect.h"
@@ -94,7 +95,7 @@ static mcr_status note_name(reader *r, const char *header, const char *end, cons
     int64_t n = mcr_strings_count(&r->strings);
     mcr_status status = mcr_reserve(r->ctx, &r->name, &r->name_capacity, n, sizeof *r->name);
     if (status == MCR_OK)
-        r->name[n - 1] = mcr_bytes_hash(header, (size_t)(end - header));
+        r->name[n - 1] = mcr_hash_bytes(r->ctx, 0, header, (size_t)(end - header));
     return status;
 }
 

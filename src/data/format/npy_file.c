@@ -298,7 +298,7 @@ static mcr_status transpose(double **cells, const mcr_npy *npy, mcr *ctx)
 {
     enum { TILE = 32 };
     int64_t rows = npy->rows, cols = npy->cols;
-    double *to = mcr_alloc(ctx, (size_t)(rows * cols), sizeof *to), *from = *cells;
+    double *to = mcr_alloc(ctx, (uint64_t)(rows * cols), sizeof *to), *from = *cells;
     if (to == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i0 = 0; i0 < rows; i0 += TILE)
