@@ -71,6 +71,7 @@ struct mcr_fitted {
     double *offset;
     int64_t segments;
     mcr_segment *segment;
+    int64_t object_capacity, segment_capacity;
     int64_t classes; /* of the training data; 0: none */
     /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable
      * class is the prediction. NULL: none. */
