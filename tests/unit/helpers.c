@@ -129,7 +129,7 @@ bool test_allocation_failed(mcr *ctx)
     return c->fail_at > 0 && c->calls >= c->fail_at;
 }
 
-int64_t test_allocations(const mcr *ctx)
+int64_t test_allocations_made(const mcr *ctx)
 {
     const counter *c = ctx->config.user;
     return c->calls;

@@ -44,10 +44,11 @@ static void test_many_segments(void **context)
     mcr *ctx = *context;
     mcr_fitted *f = NULL;
     test_ok(ctx, mcr_fitted_new(&f, ctx, COUNT));
-    int64_t before = test_allocations(ctx);
+    int64_t before = test_allocations_made(ctx);
     for (int64_t i = 0; i < COUNT; i++)
         test_ok(ctx, mcr_fitted_add(f, &i, 1, &(int32_t){(int32_t)i}, 1, &(double){1}));
-    assert_true(test_allocations(ctx) - before <= 2 * COUNT + GROWTHS); /* two arrays for each */
+    assert_true(test_allocations_made(ctx) - before <=
+                2 * COUNT + GROWTHS); /* two arrays for each */
     assert_int_equal(f->segments, COUNT);
     for (int64_t i = 0; i < COUNT; i++) {
         assert_int_equal(f->segment[i].first, i);
