@@ -13,6 +13,7 @@
 
 #include "learner.h"
 #include "progress.h"
+#include "tables.h"
 #include "text.h"
 
 enum { SHOWN = 4 }; /* fields in a message */
@@ -116,8 +117,10 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
     *out = NULL;
-    if (cli_advise_is_mixed(data))
+    if (cli_advise_is_mixed(data)) {
+        cli_tables_say_unused(c, data);
         return 0;
+    }
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &f) != MCR_OK)
         return refuse_without_kernel(c, data);
     if (f.kind == MCR_PRECOMPUTED)
@@ -168,27 +171,44 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
 
-void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
+/* Whether numbers look like measurements: fractions, or most of them once (2), or whole numbers that
+ * are far from counting the classes (1). */
+static int look_measured(const mcr_data *data)
 {
-    enum { FEW = 10 };
-    if (cli_learner_task(learner) == MCR_EITHER)
-        advise_task(c, learner, data);
+    enum { FEW = 10, SPREAD = 2 };
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
-    char text[256];
-    int fractions = 0;
-    if (cli_learner_task(learner) != MCR_CLASSIFY || classes <= FEW ||
-        mcr_data_target_kind(data) != MCR_REAL_TARGETS)
-        return;
-    for (int64_t i = 0; i < count && !fractions; i++)
-        fractions = target[i] != floor(target[i]);
-    if (!fractions && classes <= count / 2)
-        return;
+    double min = INFINITY, max = -INFINITY;
+    if (mcr_data_target_kind(data) != MCR_REAL_TARGETS || mcr_data_target_count(data) != 1 ||
+        classes <= FEW)
+        return 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (target[i] != floor(target[i]))
+            return 2;
+        min = fmin(min, target[i]);
+        max = fmax(max, target[i]);
+    }
+    return classes > count / 2 ? 2 : max - min > SPREAD * (double)classes;
+}
+
+int cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
+{
+    char text[320];
+    int task = cli_learner_task(learner);
+    int measured = task == MCR_CLASSIFY ? look_measured(data) : 0;
+    if (task == MCR_EITHER)
+        advise_task(c, learner, data);
+    if (!measured)
+        return 0;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " different numbers, and %s treats each as a class; to "
-             "predict numbers, use svr or ridge (mercer fit ridge ...)",
-             classes, learner);
+             "predict numbers, use svr, ridge or gp (mercer %s ridge ...); if they name classes, "
+             "say --role COLUMN=category or write them as words",
+             mcr_data_classes(data), learner, c->verb->name);
+    if (measured > 1)
+        return cli_fault(c, c->words.count == 2 ? cli_word(c, 1) : NULL, "%s", text);
     cli_progress_log(c, MCR_LOG_WARNING, text);
+    return 0;
 }
 
 int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data)

@@ -167,6 +167,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     if (!bad)
         bad = c->verb->run(c, values);
     mcr_join_close(c->reading.joined);
+    free(c->reading.known);
     mcr_close(c->ctx);
     cli_options_free(groups, count, &c->words);
     cli_learner_close(c);

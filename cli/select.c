@@ -223,6 +223,6 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
     if (!bad && !given && !how->scale && !s->searches && cli_advise_is_mixed(*data))
         bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));
     if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), *data);
+        bad = cli_advise_targets(c, cli_word(c, 0), *data);
     return bad;
 }

@@ -144,6 +144,110 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     }
 }
 
+/* What short texts may be meant to be. */
+enum { PLAIN_TEXT, DATE_TEXT, NUMBER_TEXT, TEXTS };
+
+/* 27/06/2024 and 6.12.23, with or without a time behind them; 1.023,50, $1,234 and 12 %. */
+static int text_kind(const char *text, int64_t length)
+{
+    int digits = 0, groups = 0, marks = 0, date = 1, number = 1;
+    char mark = 0;
+    for (int64_t i = 0; i < length && text[i] != ' ' && text[i] != 'T'; i++) {
+        int digit = text[i] >= '0' && text[i] <= '9';
+        digits = digit ? digits + 1 : 0;
+        groups += digits == 1;
+        marks += !digit;
+        date = date && (digit || (memchr("./-", text[i], 3) && (!mark || mark == text[i]))) &&
+               (digits < 3 || groups != 2) && digits < 5;
+        mark = digit ? mark : text[i];
+    }
+    if (date && groups == 3 && marks == 2)
+        return DATE_TEXT;
+    for (int64_t i = 0; i < length && number; i++)
+        number = (text[i] & 0x80) || memchr("0123456789.,' +-%$", text[i], 18) != NULL;
+    return number && groups > 0 ? NUMBER_TEXT : PLAIN_TEXT;
+}
+
+typedef mcr_status text_of(const mcr_data *data, int64_t column, int64_t i, const char **bytes,
+                           int64_t *length);
+
+/* What its first values are. */
+static int column_kind(const mcr_data *data, text_of *get, int64_t column)
+{
+    enum { LOOKED_AT = 20 };
+    const char *text;
+    int64_t length, n = mcr_data_count(data);
+    int kind = TEXTS;
+    for (int64_t i = 0; i < n && i < LOOKED_AT; i++)
+        if (get(data, column, i, &text, &length) == MCR_OK && length > 0) {
+            int own = text_kind(text, length);
+            kind = kind == TEXTS || kind == own ? own : PLAIN_TEXT;
+        }
+    return kind == TEXTS ? PLAIN_TEXT : kind;
+}
+
+typedef struct unused {
+    int64_t columns;
+    char first[101], names[512];
+} unused;
+
+static void add_unused(unused *u, const char *name)
+{
+    if (u->columns++ == 0)
+        snprintf(u->first, sizeof u->first, "%s", name);
+    if (u->columns <= SHOWN + 1)
+        append(u->names, sizeof u->names, u->columns <= SHOWN ? name : "...");
+}
+
+static void say_unused(cli *c, const unused *u, int kind)
+{
+    char line[1200], why[300] = "";
+    if (kind == PLAIN_TEXT)
+        snprintf(why, sizeof why, "say --role %.100s=category, or give a kernel (-k)", u->first);
+    snprintf(line, sizeof line, "column%s %.500s %s not used: %s%s", u->columns == 1 ? "" : "s",
+             u->names, u->columns == 1 ? "is" : "are",
+             kind == DATE_TEXT     ? "dates are read as 2024-12-31, or months as 2024-12"
+             : kind == NUMBER_TEXT ? "numbers are read as 1234.5, without separators of thousands "
+                                     "and without units"
+                                   : "the default kernel uses numbers, dates, categories and "
+                                     "long texts; ",
+             why);
+    cli_progress_log(c, MCR_LOG_WARNING, line);
+}
+
+/* Whether the call says that the column is an id. */
+static int is_said(const cli *c, const char *name)
+{
+    size_t length = strlen(name);
+    int said = c->reading.id && strcmp(c->reading.id, name) == 0;
+    for (int64_t i = 0; i < c->reading.roles.count; i++)
+        said |= strncmp(c->reading.roles.item[i], name, length) == 0 &&
+                c->reading.roles.item[i][length] == '=';
+    return said;
+}
+
+void cli_tables_say_unused(cli *c, const mcr_data *data)
+{
+    enum { LONG_TEXT = 40 }; /* these are used (docs/tables.md) */
+    unused found[TEXTS] = {0};
+    mcr_role role;
+    for (int64_t k = 0; k < mcr_data_fields(data); k++) {
+        mcr_field_info f = MCR_INIT(mcr_field_info);
+        if (mcr_data_field_info(data, k, &f) == MCR_OK && f.role == MCR_WORDS &&
+            f.entries < LONG_TEXT * mcr_data_count(data))
+            add_unused(&found[column_kind(data, mcr_data_string, k)], f.name);
+    }
+    for (int64_t k = 0; k < mcr_data_carried(data); k++) {
+        const char *name = mcr_data_carried_name(data, k, &role);
+        int kind = column_kind(data, mcr_data_carried_text, k);
+        if (role == MCR_ID && kind != PLAIN_TEXT && !is_said(c, name))
+            add_unused(&found[kind], name); /* dates that are all different look like codes */
+    }
+    for (int kind = 0; kind < TEXTS; kind++)
+        if (found[kind].columns > 0)
+            say_unused(c, &found[kind], kind);
+}
+
 void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *word,
                            int64_t length)
 {

@@ -275,8 +275,7 @@ static int explain_data(cli *c, const mcr_model *model, const explain_call *call
 {
     mcr_data *data = NULL;
     mcr_importance_report *r = NULL;
-    c->reading.features = mcr_model_report(model)->features;
-    c->reading.like = mcr_model_layout(model);
+    cli_read_like(c, model);
     int bad = cli_read_words(c, &data, 1);
     if (!bad)
         bad = cli_fail_words(c,

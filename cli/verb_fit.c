@@ -129,7 +129,7 @@ static int open_job(fit_job *job)
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
     if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), job->data);
+        bad = cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
 }
 

@@ -38,8 +38,7 @@ static int read_input(plot_job *job)
         bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
         if (bad)
             return bad;
-        c->reading.features = mcr_model_report(job->model)->features;
-        c->reading.like = mcr_model_layout(job->model);
+        cli_read_like(c, job->model);
         if (job->call->kernel)
             return cli_refuse(c, "--kernel: the model has its own kernel, %s",
                               mcr_model_report(job->model)->kernel);

@@ -111,8 +111,7 @@ static int open_job(report_job *job)
         bad = read_models(job);
     if (bad)
         return bad;
-    c->reading.features = mcr_model_report(job->of[0].model)->features;
-    c->reading.like = mcr_model_layout(job->of[0].model);
+    cli_read_like(c, job->of[0].model);
     bad = cli_read_words(c, &job->data, job->models);
     job->n = bad ? 0 : mcr_data_count(job->data);
     for (int m = 0; m < job->models && !bad; m++)

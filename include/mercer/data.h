@@ -118,6 +118,10 @@ typedef struct mcr_read_options {
      * targets are read into memory. */
     int cache;
     const char *cache_dir;
+    /* fasta, text: the classes of a model, NULL-terminated. If no label of the file is one of them,
+     * the labels are names: the data have no targets, and a warning is logged. An empty list: the
+     * model predicts numbers, and words are names. NULL: all labels are targets. */
+    const char *const *known;
 } mcr_read_options;
 
 /* Reads a table (csv, tsv, sqlite; with a header) to be joined. Its key is the column called `key`,

@@ -400,6 +400,7 @@ static mcr_status read_beside(mcr_builder *b, mcr *ctx, const mcr_format *format
                                 .weight = options->weight,
                                 .class_files = options->class_files,
                                 .features = options->features,
+                                .known = options->known,
                                 .join = j};
     mcr_read_options table = *options;
     const char *file = path != NULL ? path : options->class_files[0];

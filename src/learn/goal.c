@@ -45,8 +45,8 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                                    "only; name one of them to learn its classes",
                                    learner, (long long)targets),
                           "target");
-    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2 &&
-        !mcr_team_of_rows(g->ctx)) {
+    if (g->task == MCR_CLASSIFY && mcr_data_target_kind(data) == MCR_REAL_TARGETS &&
+        classes > MANY_CLASSES && classes > g->n / 2 && !mcr_team_of_rows(g->ctx)) {
         bool either = has_task(g->ctx, learner);
         mcr_status s = mcr_fail(
             g->ctx, MCR_BAD_DATA,

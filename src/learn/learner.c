@@ -159,14 +159,25 @@ static void print_one(const mcr_param *p, const void *values, mcr_text *to)
     mcr_params_print(p, values, to);
 }
 
-mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
+static mcr_status print_options(const mcr_options *o, mcr_text *to, bool limit)
 {
     for (const mcr_param *p = o->type->params; p->name; p++)
-        print_one(p, o->params, to);
+        if (limit || strcmp(p->name, MCR_OPTION_TIME_LIMIT) != 0)
+            print_one(p, o->params, to);
     print_one(shared_table, &(struct shared){(int)o->scale}, to);
     if (!to->length)
         mcr_text_string(to, "");
     return to->status;
+}
+
+mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
+{
+    return print_options(o, to, true);
+}
+
+mcr_status mcr_options_print_problem(const mcr_options *o, mcr_text *to)
+{
+    return print_options(o, to, false);
 }
 
 /* shown: NULL while facts are only counted. */

@@ -72,6 +72,7 @@ struct mcr_fitted {
     double *offset;
     int64_t segments;
     mcr_segment *segment;
+    int64_t object_capacity, segment_capacity;
     int64_t classes; /* of the training data; 0: none */
     /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable
      * class is the prediction. NULL: none. */
@@ -280,6 +281,7 @@ typedef struct mcr_folds {
 
 /* Options that several learners have. */
 #define MCR_OPTION_TASK         "task"
+#define MCR_OPTION_TIME_LIMIT   "time-limit"
 #define MCR_OPTION_CLASS_WEIGHT "class-weight"
 #define MCR_OPTION_LOO          "loo"
 #define MCR_OPTION_FORM         "form"
@@ -372,6 +374,8 @@ struct mcr_options {
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
+/* The same without the time limit, which may change when a training or a search is continued. */
+mcr_status mcr_options_print_problem(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
 /* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If it

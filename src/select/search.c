@@ -278,7 +278,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
 {
     mcr_text text;
     mcr_text_init(&text, t->ctx);
-    mcr_status s = mcr_options_print(t->grid->options, &text);
+    mcr_status s = mcr_options_print_problem(t->grid->options, &text);
     mcr_text_format(&text, "|%s|%lld|%d", mcr_version(), (long long)t->data->first, FEW_OBJECTS);
     mcr_text_format(&text, "|%s|%s|%d|%d|%d|%llu|%lld", t->grid->options->type->name,
                     t->metric->info.name, search->adaptive != 0, search->relevance != 0, t->races,

@@ -266,6 +266,13 @@ def test_limits():
                env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
     fit([*words, *stopped])
     tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model")
+    os.remove("c")
+    tap.mercer("fit", *words, *stopped, "--quiet", "--threads", "1",
+               env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
+    for other in (["--time-limit", "6000"], []):  # as the message of the first call says: allow more
+        fit([*words[:-2], *other, *stopped])
+        steps, whole = (tap.mercer_json("info", m)["iterations"] for m in ("m.mercer", "whole.mercer"))
+        tap.check_equal(steps, whole, "steps with " + " ".join(other))
     # gp: the search on samples ends by the clock, so another run begins on all objects elsewhere.
     tap.mercer("sample", "sinc", "-n", "1600", "-o", "e.csv", "--seed", "1")
     words = ["gp", "e.csv", *RBF, "--restarts", "1", "--time-limit", "600"]

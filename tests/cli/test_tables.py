@@ -109,6 +109,23 @@ def test_a_choice_on_many_objects_takes_some_of_them():
     assert "chosen     -k '" in words and "5 folds of 1000 objects, drawn from all 4000" in words, words
 
 
+def test_columns_that_are_not_used_are_named():
+    """Texts that the default kernel leaves out; also dates and numbers that are written in other ways."""
+    rows = "".join("%d;%02d.%02d.2023;1.%03d,50;item %d;%s\n" % (i, 1 + i % 28, 1 + i % 12, i * 37 % 1000, i, "ab"[i % 2])
+                   for i in range(60))
+    pathlib.Path("shop.csv").write_text("age;bought;amount;what;kind\n" + rows)
+    for call in (["fit", "svm"], ["cv", "svm"], ["fit", "ridge", "--task", "classify"]):
+        said = tap.mercer(*call[:2], "shop.csv", *call[2:]).stderr.splitlines()
+        said = [line.replace("mercer: warning: column ", "") for line in said if " not used: " in line]
+        tap.check_equal([line.split(" is not used: ")[0] for line in said], ["what", "bought", "amount"])
+        assert "--role what=category" in said[0] and "2024-12-31" in said[1] and "1234.5" in said[2], said
+    # A kernel of the call says what is used; long texts and categories are used.
+    assert "not used" not in tap.mercer("fit", "svm", "shop.csv", "-k", "rbf(number, gamma=1)").stderr
+    pathlib.Path("long.csv").write_text("age,note,kind\n" + "".join(
+        "%d,%s %d,%s\n" % (i, "a note that has fifty bytes or a few more than that", i, "ab"[i % 2]) for i in range(60)))
+    tap.check_equal(tap.mercer("fit", "svm", "long.csv").stderr, "")
+
+
 def test_warnings_of_a_table_are_one_line():
     path = made("adult")
     err = tap.mercer("fit", "svm", path).stderr

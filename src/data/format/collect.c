@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "data/builder.h"
 
 mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
 {
@@ -133,6 +134,19 @@ void mcr_words_free(mcr_words *words, mcr *ctx)
     mcr_free_each(ctx, words->word, words->count);
     mcr_free(ctx, words->slot);
     *words = (mcr_words){0};
+}
+
+mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_input *in,
+                                const mcr_read_options *options)
+{
+    if (labels == NULL || options == NULL || mcr_labels_are_known(labels, options->known))
+        return mcr_builder_labels(builder, labels);
+    mcr_log(
+        builder->ctx, MCR_LOG_WARNING,
+        "%s: no label is a class of the model: they are taken for names, and nothing is compared",
+        mcr_input_name(in));
+    mcr_labels_close(labels);
+    return MCR_OK;
 }
 
 mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length)

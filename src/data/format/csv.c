@@ -482,7 +482,10 @@ static mcr_status open_columns(reader *r)
         status = mcr_store_new(&r->dense, r->ctx, "x", MCR_DENSE);
     if (status == MCR_OK && plan->targets == 1) {
         status = mcr_labels_open(&r->labels, r->ctx);
-        r->label_commas = plan->comma && mcr_csv_is_numeric(&plan->column[target_column(plan)]);
+        const mcr_csv_column *target = &plan->column[target_column(plan)];
+        r->label_commas = plan->comma && mcr_csv_is_numeric(target);
+        if (status == MCR_OK && target->given == MCR_CATEGORY)
+            mcr_labels_name_classes(r->labels);
     }
     if (status != MCR_OK)
         return status;

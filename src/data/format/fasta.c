@@ -309,12 +309,12 @@ static mcr_status fasta_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
         status = mcr_labels_open(&r.labels, ctx);
     if (status == MCR_OK)
         status = files ? read_classes(&r, files) : read_records(&r);
-    if (status == MCR_OK)
+    if (status == MCR_OK && !(options && options->known))
         status = check_names(&r);
     if (status == MCR_OK)
         status = mcr_strings_finish(&r.strings, builder);
-    if (status == MCR_OK && r.labels) {
-        status = mcr_builder_labels(builder, r.labels);
+    if (status == MCR_OK) {
+        status = mcr_labels_hand_over(builder, r.labels, r.in, files ? NULL : options);
         r.labels = NULL;
     }
     mcr_labels_close(r.labels);
