@@ -207,17 +207,18 @@ mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outpu
     mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_error(gram, true, &r);
-    if (isnan(share))
-        share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) +
-                0.5 * DBL_EPSILON * (double)n;
+    double value = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
     for (int64_t i = 0; i < n && !s; i++)
         length[i] = sqrt(fabs(length[i]));
     for (int64_t o = 0; o < outputs && !s; o++) {
-        double size = 0;
-        for (int64_t i = 0; i < n; i++)
+        double size = 0, terms = 0;
+        for (int64_t i = 0; i < n; i++) {
             size += fabs(a[i * outputs + o]) * length[i];
+            terms += a[i * outputs + o] != 0;
+        }
+        size *= isnan(share) ? value + 0.5 * DBL_EPSILON * terms : share;
         for (int64_t i = 0; i < n; i++)
-            error[i * outputs + o] = share * size * length[i];
+            error[i * outputs + o] = size * length[i];
     }
     mcr_free(ctx, length);
     return s;

@@ -136,10 +136,14 @@ mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss 
     mcr_status s = open_known(&k, f->ctx, gram, loss);
     if (!s)
         set_errors(f, loss, &k);
-    if (!s && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)
+    bool proved = f->value + f->value_error <= f->tolerance;
+    if (!s && f->stop == MCR_STOP_OPTIMAL && !proved)
         s = look_closer(f, gram, loss, &k);
     if (!s && f->value_error > f->tolerance && loss->gap)
         take_coefficients(f, loss, &k);
+    proved = f->value + f->value_error <= f->tolerance;
+    if (f->stop == MCR_STOP_OPTIMAL && !proved && mcr_gram_width(gram) > 0)
+        f->stop = MCR_STOP_STUCK;
     if (!s && !loss->relative && k.gap > fabs(f->objective)) /* only the objective is known */
         f->primal = f->dual = f->gap = NAN;
     mcr_free(f->ctx, k.error);

@@ -163,7 +163,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         s = mcr_goal_report(g, t, f);
     if (!s && !form->features)
         s = mcr_fitted_remark_zero(t, form->gram);
-    if (!s && !form->features)
+    if (!s)
         s = mcr_known_smooth(t, form->gram,
                              &(mcr_known_loss){.a = a,
                                                .f = f,

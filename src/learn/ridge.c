@@ -230,7 +230,7 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
                                  : "relative gradient";
     f->value = solved ? q->residual : q->gradient;
     f->tolerance = q->tol;
-    f->stop = f->value <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    f->stop = f->value + f->value_error <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = q->steps;
     s = mcr_goal_report(&r->goal, f, q->f);
     if (!s)

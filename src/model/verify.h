@@ -59,6 +59,7 @@ typedef struct mcr_verify {
     double *length;    /* sqrt of it, or what bounds |K| */
     double unit;       /* error of a kernel value, in units of the lengths */
     mcr_verification *out;
+    char open[sizeof((mcr_verification *)0)->fault]; /* what is undecided; "": nothing */
 } mcr_verify;
 
 /* Finds the model's own objects among those of the data. */

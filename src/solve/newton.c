@@ -137,6 +137,30 @@ static void curve_at(const state *t, const double *f, const double *v, double *h
     t->p->curve(t->p->self, 0, t->count / t->p->columns, f, v, hv);
 }
 
+/* f = G a from scratch. By features in extended precision, if the rounding of sums of coefficients,
+ * which are large where mu is small, could be seen in the certificate; `direction` and `curved` are
+ * free here. */
+static mcr_status multiply_anew(state *t, const double *a, double *f)
+{
+    const double seen = 0.1;
+    double *error = t->curved.v, most = 0;
+    mcr_status s = multiply(t, a, f);
+    if (s || t->factor != t->gram || !isfinite(t->p->identity))
+        return s;
+    s = mcr_gram_product_error(t->gram, a, t->p->columns, NAN, error);
+    for (int64_t i = 0; i < t->count && !s; i++)
+        most = fmax(most, t->p->bend * t->p->weight[i / t->p->columns] * error[i]);
+    if (s || most <= seen * t->p->identity)
+        return s;
+    mcr_extended to = {.n = t->count / t->p->columns, .outputs = t->p->columns, .a = a};
+    to.f = t->direction.v;
+    to.low = t->direction.gv;
+    s = mcr_gram_extended(t->gram, &to);
+    if (!s && isfinite(to.share))
+        memcpy(f, to.f, sizeof *f * (size_t)t->count);
+    return s;
+}
+
 /* ---- where it is ------------------------------------------------------------------------------*/
 
 /* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
@@ -408,7 +432,7 @@ static mcr_status settle(state *t, double *a, double *f)
     if (is_optimal(t) || !(r->gap <= 1e-13 * fabs(r->objective)))
         return MCR_OK;
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_anew(t, a, f);
     return s ? s : look(t, a, f);
 }
 
@@ -480,7 +504,7 @@ static mcr_status begin(state *t, double *a, double *f)
 {
     mcr_status s = MCR_OK;
     if (largest(t, a) > 0)
-        s = multiply(t, a, f);
+        s = multiply_anew(t, a, f);
     else
         memset(f, 0, sizeof *f * (size_t)t->count);
     return s ? s : look(t, a, f);
@@ -559,7 +583,7 @@ static mcr_status polish(state *t, double *a, double *f)
     double before = t->result->rest, objective = t->result->objective;
     memcpy(t->step.v, a, sizeof *a * (size_t)t->count);
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_anew(t, a, f);
     if (!s)
         s = look(t, a, f);
     if (!s && t->result->rest < before &&
@@ -567,7 +591,7 @@ static mcr_status polish(state *t, double *a, double *f)
         return MCR_OK;
     memcpy(a, t->step.v, sizeof *a * (size_t)t->count);
     if (!s)
-        s = multiply(t, a, f);
+        s = multiply_anew(t, a, f);
     return s ? s : look(t, a, f);
 }
 
@@ -577,7 +601,7 @@ static mcr_status refresh(state *t, const double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
     bool known = t->known;
-    mcr_status s = multiply(t, a, t->trial);
+    mcr_status s = multiply_anew(t, a, t->trial);
     if (!s) {
         memcpy(f, t->trial, sizeof *f * (size_t)t->count);
         s = look(t, a, f);
