@@ -18,7 +18,7 @@ typedef struct job {
     mcr_gram *gram;
     const mcr_factor *of;
     const mcr_extended *to;
-    double *block;  /* of dense rows */
+    double *block;     /* of dense rows */
     long double *u;    /* p x outputs: D^T a */
     long double *rest; /* likewise: what rounding took from it */
 } job;

@@ -323,7 +323,8 @@ double mcr_features_error(const mcr_bound *bound)
         (type->features == mcr_features_listed && type != &mcr_kernel_ssk))
         return 0;
     if (type == &mcr_kernel_poly) /* products, and the root of a multiplicity */
-        return MORE * (3 * (double)((const mcr_poly_params *)bound->kernel->params)->degree + 4) * u;
+        return MORE * (3 * (double)((const mcr_poly_params *)bound->kernel->params)->degree + 4) *
+               u;
     if (mcr_kernel_is_constant(bound->kernel, &value))
         return 2 * u;
     for (int c = 0; c < bound->children; c++) {

@@ -689,7 +689,8 @@ mcr_status mcr_verify_perceptron(mcr_verify *v)
             continue;
         visits++;
         wrong += !(margin > 0);
-        unsure += fabs(margin) <= 1e3 * near; /* ties, which the learner counts as wrong */
+        /* Ties, which the learner counts as wrong. */
+        unsure += fabs(margin) <= (f->stop == MCR_STOP_OPTIMAL ? 1 : 1e3) * near;
     }
     if (!s) {
         check_counters(v, last, sum, clock[CLOCK_STEPS]);

@@ -221,5 +221,64 @@ def test_logistic():
     sweep("logistic")
 
 
+# ---- approximate maps ---------------------------------------------------------------------------
+
+
+def draw_stored(draw):
+    learner, approx = draw.choice(("svm", "svm", "ridge", "logistic")), draw.choice(("nystrom", "falkon"))
+    approx = "nystrom" if learner != "svm" else approx
+    gamma, number = 10 ** draw.uniform(-2.5, 0), 10 ** draw.uniform(-2, 6)
+    number = number if learner == "svm" else 1 / number
+    return learner, ["-k", "rbf(gamma=%.3g)" % gamma, "-C" if learner == "svm" else "--lambda", "%.3g" % number,
+                     "--approx", approx, "--rank", draw.choice(("20", "60", "120"))]
+
+
+def stored_objective(learner, gamma, number, model, x, y):
+    """The objective of the function of a model file, in long double."""
+    z = np.array(model["fields"][0]["support"]).astype(np.longdouble)
+    c = np.array(model["segments"][0]["coef"][0]).astype(np.longdouble)
+
+    def kernel(a, b):
+        return np.exp(-gamma * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
+
+    x, y = np.array(x).astype(np.longdouble), np.array(y).astype(np.longdouble)
+    f, square = kernel(x, z) @ c, c @ kernel(z, z) @ c
+    if learner == "svm":
+        f = f + np.longdouble(model["offset"][0])
+        return square / 2 + np.longdouble(number) * np.maximum(1 - y * f, 0).sum()
+    if learner == "ridge":
+        return ((y - f) ** 2).sum() + np.longdouble(number) * square
+    margin = y * f
+    loss = np.maximum(-margin, 0) + np.log1p(np.exp(-np.abs(margin)))
+    return loss.sum() + np.longdouble(number) / 2 * square
+
+
+def test_stored_functions():
+    """With an approximate map, objective_error covers what the stored function makes of the objective."""
+    need()
+    draw, faults, worst = random.Random(SEED * 1000), [], 0
+    for _ in range(COUNT):
+        learner, call = draw_stored(draw)
+        x = [[draw.uniform(-3, 3), draw.uniform(-3, 3)] for _ in range(300)]
+        y = [math.sin(a) + 0.5 * math.cos(1.3 * b) + 0.2 * draw.gauss(0, 1) for a, b in x]
+        if learner != "ridge":
+            y = [1.0 if v > 0 else -1.0 for v in y]
+            y = [-y[0] * v for v in y]
+        write("t.csv", x, y, learner != "ridge")
+        out = tap.mercer_json("fit", learner, "t.csv", *call, "-o", "m.mercer")
+        tap.mercer("export", "m.mercer", "--to", "json", "-o", "m.json", "--quiet")
+        with open("m.json", encoding="utf-8") as file:
+            model = json.load(file)
+        found = stored_objective(learner, np.longdouble(float(call[1][10:-1])), float(call[3]), model, x, y)
+        said = out["primal"] if learner == "svm" else out["objective"]
+        off = abs(found - np.longdouble(said))
+        worst = max(worst, float(off / found))
+        if off > out["objective_error"]:
+            faults.append("%s %s: off by %.3g, objective_error %.3g" % (
+                learner, shlex.join(call), off, out["objective_error"]))
+    print("# seed %d: at most %.1e of the objective" % (SEED, worst))
+    assert not faults, "%d faults\n%s" % (len(faults), "\n".join(faults))
+
+
 if __name__ == "__main__":
     tap.main(globals())
