@@ -248,7 +248,8 @@ static mcr_status finish(mcr_fitted **out, ridge *r, const mcr_data *data)
     f->objective = known.objective;
     f->objective_error = known.objective_error + apart;
     f->value_error = known.value_error;
-    f->certificate = r->form.map ? "relative residual of the approximate problem"
+    f->certificate = r->form.map ? (solved ? "relative residual of the approximate problem"
+                                           : "relative gradient of the approximate problem")
                      : solved    ? "relative residual"
                                  : "relative gradient";
     f->value = solved ? q->residual : q->gradient;

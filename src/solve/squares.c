@@ -472,7 +472,7 @@ static mcr_status evaluate_features(mcr_squares *q, double *space, double *off)
 
 /* Corrects the solution by its residual, which is in extended precision where double's rounding
  * hides it: with a small lambda coefficients are large, and sums of them lose most digits. */
-static mcr_status correct_features(mcr_squares *q, mcr_shifted *t)
+static mcr_status correct_features(mcr_squares *q, mcr_shifted *t, bool *proved)
 {
     enum { MOST = 4 };
     const double enough = 0.1;
@@ -491,6 +491,7 @@ static mcr_status correct_features(mcr_squares *q, mcr_shifted *t)
         if (!s)
             s = evaluate_features(q, space, &off);
     }
+    *proved = !s && q->residual + off <= q->tol;
     if (!s && q->residual > before) { /* worse: back */
         for (int64_t at = 0; at < all; at++)
             q->x[at] -= step[at];
@@ -500,10 +501,35 @@ static mcr_status correct_features(mcr_squares *q, mcr_shifted *t)
     return s;
 }
 
+/* With kernel values of few objects, where features are no use: the coefficients that solve the
+ * system may be too large for doubles, while others make the gradient 0. was: what features came
+ * to. */
+static mcr_status solve_values(mcr_squares *q, mcr_status was)
+{
+    size_t bytes = sizeof *q->x * (size_t)(q->n * q->outputs);
+    double *kept = mcr_alloc(q->ctx, 1, bytes);
+    if (!kept)
+        return MCR_NO_MEMORY;
+    memcpy(kept, q->x, bytes);
+    mcr_status s = mcr_squares_fill(q, false);
+    if (!s)
+        s = solve_somehow(q);
+    if (!was && (s == MCR_NUMERIC || s == MCR_OVER_BUDGET)) {
+        memcpy(q->x, kept, bytes);
+        q->jitter = 0;
+        q->gradient = INFINITY;
+        s = evaluate(q);
+    }
+    mcr_free(q->ctx, kept);
+    return s;
+}
+
 static mcr_status solve_features(mcr_squares *q)
 {
+    enum { FEW = 2000 };
     mcr_shifted t;
     int64_t p = mcr_gram_width(q->gram);
+    bool proved = false;
     bool direct = p <= MCR_SQUARES_DIRECT || mcr_gram_work(q->gram) >= (double)p;
     mcr_status s = mcr_shifted_open(&t, q->gram, q->root, direct, "ridge",
                                     "ridge: the matrix of the features");
@@ -512,8 +538,10 @@ static mcr_status solve_features(mcr_squares *q)
         s = mcr_shifted_solve(&t, q->lambda, q->b, q->outputs, q->x);
     q->steps = t.steps;
     if (!s)
-        s = correct_features(q, &t);
+        s = correct_features(q, &t, &proved);
     mcr_shifted_close(&t);
+    if (!proved && (!s || s == MCR_NUMERIC) && q->n <= FEW)
+        s = solve_values(q, s);
     if (s == MCR_NUMERIC)
         s = mcr_advise(q->ctx,
                        mcr_fail(q->ctx, MCR_NUMERIC,
@@ -521,7 +549,7 @@ static mcr_status solve_features(mcr_squares *q)
                                 "larger lambda than %g, or form=dual",
                                 q->lambda),
                        "option form=dual");
-    return s ? s : evaluate(q);
+    return s;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------*/
