@@ -197,19 +197,13 @@ mcr_status mcr_gram_sums_error(mcr_gram *g, double *share)
     return s;
 }
 
-mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
-                                  double *error)
+mcr_status mcr_gram_product_error_of(mcr_gram *gram, const double *length, const double *a,
+                                     int64_t outputs, double share, double *error)
 {
     int64_t n = gram->rows;
-    mcr *ctx = gram->ctx;
     mcr_error r = {0, 0};
-    double *length = mcr_alloc(ctx, (size_t)n, sizeof *length);
-    mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_error(gram, true, &r);
+    mcr_status s = mcr_gram_error(gram, true, &r);
     double value = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
-    for (int64_t i = 0; i < n && !s; i++)
-        length[i] = sqrt(fabs(length[i]));
     for (int64_t o = 0; o < outputs && !s; o++) {
         double size = 0, terms = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -220,7 +214,25 @@ mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outpu
         for (int64_t i = 0; i < n; i++)
             error[i * outputs + o] = size * length[i];
     }
-    mcr_free(ctx, length);
+    return s;
+}
+
+mcr_status mcr_gram_lengths(mcr_gram *gram, double *length)
+{
+    mcr_status s = mcr_gram_diagonal(gram, 0, length);
+    for (int64_t i = 0; i < gram->rows && !s; i++)
+        length[i] = sqrt(fabs(length[i]));
+    return s;
+}
+
+mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
+                                  double *error)
+{
+    double *length = mcr_alloc(gram->ctx, (size_t)gram->rows, sizeof *length);
+    mcr_status s = length ? mcr_gram_lengths(gram, length) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_gram_product_error_of(gram, length, a, outputs, share, error);
+    mcr_free(gram->ctx, length);
     return s;
 }
 

@@ -49,6 +49,10 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
  * double, in any order. */
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
                                   double *error);
+/* The same with lengths, sqrt(|K(x,x)|), that are known. */
+mcr_status mcr_gram_lengths(mcr_gram *gram, double *length);
+mcr_status mcr_gram_product_error_of(mcr_gram *gram, const double *length, const double *a,
+                                     int64_t outputs, double share, double *error);
 /* The share for products by mcr_gram_sums with all objects, whose sums are made of few parts. */
 mcr_status mcr_gram_sums_error(mcr_gram *gram, double *share);
 /* K a of a symmetric Gram in extended precision (kernel.h); to->object is not used. */

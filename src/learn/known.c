@@ -71,7 +71,7 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
     mcr_status s = exact ? mcr_gram_extended(gram, &to) : MCR_NO_MEMORY;
     if (!s && isfinite(to.share)) {
-        s = mcr_gram_product_error(gram, loss->a, loss->outputs, to.share, k->error);
+        s = mcr_gram_product_error_of(gram, k->root, loss->a, loss->outputs, to.share, k->error);
         for (int64_t i = 0; i < all && !s; i++)
             k->error[i] += fabs(loss->f[i] - exact[i] - low[i]);
         if (!s) {
@@ -118,15 +118,13 @@ static mcr_status open_known(known *k, mcr *ctx, mcr_gram *gram, const mcr_known
     (void)loss->loss(loss->self, 0, loss->n, loss->f, k->gradient);
     for (int64_t i = 0; i < all; i++)
         k->error[i] = loss->mu * loss->a[i] + k->gradient[i];
-    mcr_status s = mcr_gram_product_error(gram, k->error, loss->outputs, NAN, k->rest);
+    mcr_status s = mcr_gram_lengths(gram, k->root);
     if (!s)
-        s = mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, k->error);
+        s = mcr_gram_product_error_of(gram, k->root, k->error, loss->outputs, NAN, k->rest);
     if (!s)
-        s = mcr_gram_diagonal(gram, 0, k->root);
+        s = mcr_gram_product_error_of(gram, k->root, loss->a, loss->outputs, NAN, k->error);
     if (!s)
         join_outputs(loss, k->error);
-    for (int64_t i = 0; i < loss->n && !s; i++)
-        k->root[i] = sqrt(fmax(k->root[i], 0));
     return s;
 }
 

@@ -243,26 +243,35 @@ static void set_errors(const mcr_qp *p, const double *b, const double *g, const 
  * tolerance, g is computed in extended precision. */
 #define DOUBT 0.01
 
+/* Both of them, and g itself. */
+static mcr_status look_closer(mcr_gram *d, const mcr_qp *p, const double *b, double *g,
+                              double *error, mcr_qp_result *r)
+{
+    mcr *ctx = mcr_gram_context(d);
+    mcr_extended to = {.n = p->n, .outputs = 1, .a = b};
+    mcr_status s = mcr_alloc_doubles(ctx, (size_t)p->n, &to.f, &to.low) ? mcr_gram_extended(d, &to)
+                                                                        : MCR_NO_MEMORY;
+    if (!s && isfinite(to.share)) {
+        memcpy(g, to.f, sizeof *g * (size_t)p->n);
+        s = mcr_gram_product_error(d, b, 1, to.share, error);
+        set_errors(p, b, g, error, r);
+        s = s ? s : find_violation(d, p, b, g, r);
+    }
+    mcr_free_all(ctx, to.f, to.low);
+    return s;
+}
+
 static mcr_status find_errors(mcr_gram *d, const mcr_qp *p, const double *b, double *g,
                               mcr_qp_result *r)
 {
     mcr *ctx = mcr_gram_context(d);
-    double *error = mcr_alloc(ctx, 3 * (size_t)p->n, sizeof *error);
+    double *error = mcr_alloc(ctx, (size_t)p->n, sizeof *error);
     mcr_status s = error ? mcr_gram_product_error(d, b, 1, NAN, error) : MCR_NO_MEMORY;
     if (!s)
         set_errors(p, b, g, error, r);
     bool sure = r->violation > p->tolerance || r->violation + r->violation_error <= p->tolerance;
-    if (!s && (!sure || r->violation_error > DOUBT * p->tolerance)) {
-        mcr_extended to = {.n = p->n, .outputs = 1, .a = b, .f = error + p->n};
-        to.low = to.f + p->n;
-        s = mcr_gram_extended(d, &to);
-        if (!s && isfinite(to.share)) {
-            memcpy(g, to.f, sizeof *g * (size_t)p->n);
-            s = mcr_gram_product_error(d, b, 1, to.share, error);
-            set_errors(p, b, g, error, r);
-            s = s ? s : find_violation(d, p, b, g, r);
-        }
-    }
+    if (!s && (!sure || r->violation_error > DOUBT * p->tolerance))
+        s = look_closer(d, p, b, g, error, r);
     mcr_free(ctx, error);
     return s;
 }

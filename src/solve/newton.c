@@ -16,6 +16,7 @@
  */
 #include "solve/newton.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ typedef struct state {
     double loss;
     double began;
     double product; /* seconds of the last one */
+    double reach;   /* of features: what rounding of f makes of rest, for each unit of |a|_1 */
     mcr_smooth_result *result;
     /* Where it is, for a checkpoint. */
     int stage;
@@ -137,20 +139,39 @@ static void curve_at(const state *t, const double *f, const double *v, double *h
     t->p->curve(t->p->self, 0, t->count / t->p->columns, f, v, hv);
 }
 
+/* t->reach, of features. `curved` is free here. */
+static mcr_status measure_reach(state *t)
+{
+    int64_t n = t->count / t->p->columns;
+    mcr_error r = {0, 0};
+    double *square = t->curved.v, most = 0, heaviest = 0;
+    mcr_status s = mcr_gram_error(t->gram, true, &r);
+    if (!s)
+        s = mcr_gram_diagonal(t->gram, 0, square);
+    for (int64_t i = 0; i < n && !s; i++) {
+        most = fmax(most, square[i]);
+        heaviest = fmax(heaviest, t->p->weight[i]);
+    }
+    double share = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
+    t->reach = t->p->bend * heaviest * most * (share + 0.5 * DBL_EPSILON * (double)n);
+    return s;
+}
+
 /* f = G a from scratch. By features in extended precision, if the rounding of sums of coefficients,
  * which are large where mu is small, could be seen in the certificate; `direction` and `curved` are
  * free here. */
 static mcr_status multiply_anew(state *t, const double *a, double *f)
 {
     const double seen = 0.1;
-    double *error = t->curved.v, most = 0;
+    double size = 0;
     mcr_status s = multiply(t, a, f);
     if (s || t->factor != t->gram || !isfinite(t->p->identity))
         return s;
-    s = mcr_gram_product_error(t->gram, a, t->p->columns, NAN, error);
-    for (int64_t i = 0; i < t->count && !s; i++)
-        most = fmax(most, t->p->bend * t->p->weight[i / t->p->columns] * error[i]);
-    if (s || most <= seen * t->p->identity)
+    if (!(t->reach > 0))
+        s = measure_reach(t);
+    for (int64_t i = 0; i < t->count; i++)
+        size += fabs(a[i]);
+    if (s || size * t->reach <= seen * t->p->identity)
         return s;
     mcr_extended to = {.n = t->count / t->p->columns, .outputs = t->p->columns, .a = a};
     to.f = t->direction.v;

@@ -33,7 +33,8 @@ mcr_status mcr_squares_open(mcr_squares *q, mcr_gram *gram, const double *y, con
                        .outputs = outputs,
                        .y = y,
                        .weight = weight,
-                       .tol = tol};
+                       .tol = tol,
+                       .share = NAN};
     size_t n = (size_t)q->n, all = n * (size_t)outputs;
     if (!mcr_alloc_doubles(q->ctx, n, &q->diagonal, &q->root) ||
         !mcr_alloc_doubles(q->ctx, all, &q->b, &q->x, &q->f, &q->rest))
@@ -134,6 +135,7 @@ static mcr_status evaluate(mcr_squares *q)
         q->rest[at] = q->b[at] - root * q->f[at] - q->lambda * q->x[at];
     }
     q->residual = s ? NAN : worst_ratio(q, q->rest, q->b);
+    q->share = NAN;
     return s;
 }
 
@@ -420,18 +422,19 @@ static mcr_status evaluate_extended(mcr_squares *q, bool solved, double *share)
 static mcr_status find_errors(mcr_squares *q, const double *a, double *error, double *value)
 {
     enum { DOUBT = 10 };
-    bool solved = mcr_squares_is_solved(q);
-    double share = NAN;
-    mcr_status s = multiplies_by_sums(q) && !multiplies_triangle(q)
+    bool solved = mcr_squares_is_solved(q), closer = isfinite(q->share);
+    double share = q->share;
+    mcr_status s = !closer && multiplies_by_sums(q) && !multiplies_triangle(q)
                        ? mcr_gram_sums_error(q->gram, &share)
                        : MCR_OK;
     if (!s)
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
     *value = s ? NAN : value_error(q, solved, error);
-    if (s || DOUBT * *value <= q->tol)
+    if (s || closer || DOUBT * *value <= q->tol)
         return s;
     s = evaluate_extended(q, solved, &share);
     if (!s && isfinite(share)) {
+        q->share = share;
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
         *value = value_error(q, solved, error);
     }
