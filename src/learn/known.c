@@ -33,6 +33,21 @@ static void join_outputs(const mcr_known_loss *loss, double *error)
     }
 }
 
+/* The largest second derivative of an object's loss within the error of f. That of a logistic loss
+ * is p (1 - p), which a change of f by e multiplies by exp(4 e) at most; gradients are w (p - 1) or
+ * w p. */
+static double bend_at(const mcr_known_loss *loss, const known *k, int64_t i)
+{
+    double weight = weight_of(loss, i), most = 0;
+    if (!loss->logistic || !(weight > 0))
+        return weight * loss->bend;
+    for (int64_t first = i - i % loss->outputs, o = 0; o < loss->outputs; o++) {
+        double p = fmin(fabs(k->gradient[first + o]) / weight, 1);
+        most = fmax(most, p * (1 - p));
+    }
+    return weight * fmin(loss->bend, 2 * (most + DBL_EPSILON) * exp(4 * k->error[i]));
+}
+
 /* The objective is mu / 2 a'f and the loss. The gap is |rest|^2 / (2 mu) in the feature space, with
  * rest = mu a + gradient: an error of rest, divided by a small mu, may be most of it, and so may
  * the rounding of K rest. */
@@ -41,7 +56,7 @@ static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, known *k)
     int64_t all = loss->n * loss->outputs;
     double most = 0, sum = 0, off = 0, rounded = 0, heaviest = 0;
     for (int64_t i = 0; i < all; i++) {
-        double weight = weight_of(loss, i), bend = weight * loss->bend, e = k->error[i];
+        double weight = weight_of(loss, i), bend = bend_at(loss, k, i), e = k->error[i];
         double pull = loss->mu * loss->a[i], push = k->gradient[i];
         double rest = bend * e + 4 * DBL_EPSILON * (fabs(pull) + fabs(push));
         most = fmax(most, rest);

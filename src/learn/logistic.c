@@ -180,6 +180,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                                                .weight = g->weight,
                                                .mu = mu,
                                                .bend = two ? 0.25 : 0.5,
+                                               .logistic = true,
                                                .loss = of.loss,
                                                .self = g});
     t->objective_error += apart;
