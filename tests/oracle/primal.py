@@ -31,7 +31,6 @@ except ImportError as fault:
 
 SEED = int(os.environ.get("MERCER_SEED", 1))
 COUNT = int(os.environ.get("MERCER_COUNT", 200 if os.environ.get("MERCER_ALL") else 25))
-BITS = 1074  # of fractions: all doubles are whole
 
 
 def need():
@@ -44,31 +43,36 @@ def need():
 # ---- exact sums ---------------------------------------------------------------------------------
 
 
-def whole(value):
-    """A double as a whole number of 2^-BITS."""
+def places(values):
+    """So many binary places the numbers have at most."""
+    return max(float(v).as_integer_ratio()[1].bit_length() - 1 for v in values)
+
+
+def whole(value, bits):
+    """A double as a whole number of 2^-bits."""
     top, bottom = float(value).as_integer_ratio()
-    return top * ((1 << BITS) // bottom)
+    return top * ((1 << bits) // bottom)
 
 
-def long(number, factors):
-    """A product of so many such numbers, as a long double."""
-    shift = BITS * factors
+def long(number, bits):
+    """A whole number of 2^-bits as a long double."""
     size = max(abs(number).bit_length() - 64, 0)
-    return np.ldexp(np.longdouble(number >> size), size - shift)
+    return np.ldexp(np.longdouble(number >> size), size - bits)
 
 
 def product(x, a, kernel):
     """K a, with K(x,z) = (x.z + c)^degree; degree 1 by way of the features."""
     degree, c = kernel
-    x = [[whole(v) for v in row] for row in x]
-    a = [whole(v) for v in a]
+    bits, fine = places(sum(x, [c])), places(a)
+    x = [[whole(v, bits) for v in row] for row in x]
+    a = [whole(v, fine) for v in a]
     if degree == 1:
         w = [sum(row[k] * v for row, v in zip(x, a)) for k in range(len(x[0]))]
-        return [long(sum(p * q for p, q in zip(row, w)) + (whole(c) * sum(a) << BITS), 3) for row in x]
+        return [long(sum(p * q for p, q in zip(row, w)), 2 * bits + fine) for row in x]
     found = []
     for row in x:
-        sums = [sum(p * q for p, q in zip(row, other)) + (whole(c) << BITS) for other in x]
-        found.append(long(sum(s ** degree * v for s, v in zip(sums, a)), 2 * degree + 1))
+        sums = [sum(p * q for p, q in zip(row, other)) + whole(c, 2 * bits) for other in x]
+        found.append(long(sum(s ** degree * v for s, v in zip(sums, a)), 2 * bits * degree + fine))
     return found
 
 
