@@ -142,20 +142,20 @@ static mcr_status multiply(product *p, int64_t *row, double *k)
 static mcr_status extend_products(mcr_verify *v, mcr_extended *to)
 {
     enum { MOST_ENTRIES = 20000000 };
-    const mcr_kernel *kernel = v->model->kernel;
     mcr_gram *features = NULL;
-    if (kernel->type->features != mcr_features_vectors || v->values ||
+    if (v->kernel->type->features != mcr_features_vectors || v->values ||
         (double)v->n * (double)mcr_gram_work(v->gram) > MOST_ENTRIES)
         return MCR_OK;
-    mcr_status s = mcr_gram_features(&features, v->ctx, kernel, v->data);
+    mcr_status s = mcr_gram_features(&features, v->ctx, v->kernel, v->data);
     if (!s)
         s = mcr_gram_extended(features, to);
     mcr_gram_close(features);
     return s;
 }
 
-/* In extended precision, where that can be had. */
-static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f, double *error)
+/* In extended precision, where that can be had: *done. */
+static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f, double *error,
+                         bool *done)
 {
     int64_t n = v->n;
     double *buffer = mcr_alloc(v->ctx, 3 * (size_t)n, (size_t)cols * sizeof *buffer);
@@ -168,7 +168,8 @@ static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f
     mcr_status s = mcr_gram_extended(v->gram, &to);
     if (!s && !isfinite(to.share))
         s = extend_products(v, &to);
-    for (int64_t o = 0; o < cols && !s && isfinite(to.share); o++) {
+    *done = isfinite(to.share);
+    for (int64_t o = 0; o < cols && !s && *done; o++) {
         double size = 0;
         for (int64_t i = 0; i < n; i++)
             size += fabs(c[o * n + i]) * v->length[i];
@@ -185,12 +186,16 @@ static mcr_status extend(mcr_verify *v, const double *c, int64_t cols, double *f
 mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, double *f,
                                double *error)
 {
+    bool done = false;
+    mcr_status s = extend(v, c, cols, f, error, &done);
+    if (s || done)
+        return s;
     size_t all = (size_t)v->n * (size_t)cols;
     product p = {.v = v, .c = c, .cols = cols, .sum = f};
     int64_t *row = mcr_alloc(v->ctx, (size_t)v->n, sizeof *row);
     double *k = mcr_alloc(v->ctx, ROWS, COLS * sizeof *k);
     p.rest = mcr_alloc_zero(v->ctx, all, sizeof *p.rest);
-    mcr_status s = row && k && p.rest ? MCR_OK : MCR_NO_MEMORY;
+    s = row && k && p.rest ? MCR_OK : MCR_NO_MEMORY;
     memset(f, 0, sizeof *f * all);
     if (!s)
         s = multiply(&p, row, k);
@@ -204,7 +209,7 @@ mcr_status mcr_verify_multiply(mcr_verify *v, const double *c, int64_t cols, dou
         }
     }
     mcr_free_all(v->ctx, row, k, p.rest);
-    return s ? s : extend(v, c, cols, f, error);
+    return s;
 }
 
 /* ---- the error of kernel values ---------------------------------------------------------------*/
@@ -253,6 +258,7 @@ mcr_status mcr_verify_bind(mcr_verify *v, const mcr_kernel *kernel)
 {
     mcr_gram_close(v->gram);
     v->gram = NULL;
+    v->kernel = kernel;
     mcr_status s = mcr_gram_open(&v->gram, v->ctx, kernel, v->data, NULL);
     if (!s && !v->diagonal) {
         v->diagonal = mcr_alloc(v->ctx, (size_t)v->n, sizeof *v->diagonal);
