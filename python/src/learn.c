@@ -248,7 +248,7 @@ static PyObject *verification(const mcr_verification *v)
 {
     PyObject *d = PyDict_New();
     static const char *const verdict[] = {"disagrees", "agrees", "undecided"};
-    bool open = v->verdict == MCR_VERIFY_UNDECIDED;
+    int open = v->verdict == MCR_VERIFY_UNDECIDED;
     int bad = !d || core_put(d, "agrees", open ? Py_BuildValue("") : PyBool_FromLong(v->agrees)) ||
               core_put(d, "verdict", core_string(verdict[v->verdict])) ||
               core_put(d, "kind", core_string(v->kind)) ||
