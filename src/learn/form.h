@@ -136,8 +136,10 @@ typedef struct mcr_form_objective {
     double mu, value;
 } mcr_form_objective;
 /* With an approximate map: how far that of the function that the model stores for the weights w may
- * be from the value. Takes a pass over kernel values with the landmarks. */
+ * be from the value; *slip (may be NULL): what rounding changes in f(x), at most. Takes a pass over
+ * kernel values with the landmarks. */
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
-                          const double *w, const mcr_form_objective *of, double *apart);
+                          const double *w, const mcr_form_objective *of, double *apart,
+                          double *slip);
 
 #endif

@@ -136,7 +136,7 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_for
     double *w = NULL;
     mcr_status s = mcr_form_weights(&w, form, a, g->outputs);
     if (!s)
-        s = mcr_form_apart(form, data, (mcr_rows){NULL, 0, g->n}, w, of, apart);
+        s = mcr_form_apart(form, data, (mcr_rows){NULL, 0, g->n}, w, of, apart, NULL);
     if (!s)
         s = mcr_form_goal(out, form, g, w);
     mcr_free(g->ctx, w);

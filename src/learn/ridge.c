@@ -224,7 +224,7 @@ static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const mcr_data *
         s = mcr_form_apart(&r->form, data, (mcr_rows){NULL, 0, r->goal.n}, w,
                            &(mcr_form_objective){r->goal.outputs, squared_loss, &r->goal,
                                                  2 * r->q.lambda, objective},
-                           apart);
+                           apart, NULL);
     if (!s)
         s = mcr_form_goal(out, &r->form, &r->goal, w);
     mcr_free(r->ctx, w);

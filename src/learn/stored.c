@@ -127,7 +127,8 @@ static mcr_status evaluate(stored *t)
 }
 
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
-                          const double *w, const mcr_form_objective *of, double *apart)
+                          const double *w, const mcr_form_objective *of, double *apart,
+                          double *slip)
 {
     mcr *ctx = form->ctx;
     int64_t k = of->outputs, all = rows.count * k;
@@ -145,8 +146,14 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
         double loss = of->loss(of->self, 0, rows.count, t.f, slope);
         *apart = fabs(loss + 0.5 * of->mu * t.square - of->value) + 0.5 * of->mu * t.square_error +
                  DBL_EPSILON * sqrt((double)rows.count) * fabs(of->value);
-        for (int64_t i = 0; i < all; i++)
-            *apart += fabs(slope[i]) * t.share * t.size[i % k] * t.length[i / k];
+        double most = 0;
+        for (int64_t i = 0; i < all; i++) {
+            double error = t.share * t.size[i % k] * t.length[i / k];
+            *apart += fabs(slope[i]) * error;
+            most = fmax(most, error);
+        }
+        if (slip)
+            *slip = most;
     }
     mcr_free(ctx, t.f);
     return s;

@@ -129,14 +129,20 @@ static double hinge(const void *self, int64_t first, int64_t count, const double
     return sum;
 }
 
-/* The numbers are those of the features; the model stores a function that is not quite theirs. */
+/* The numbers are those of the features; the model stores a function that is not quite theirs. Of
+ * features that are never made, its values are those of the certificate, too. */
 static mcr_status add_stored_error(const mcr_svm *s, mcr_binary *p)
 {
     costs of = {s, p};
-    double apart = 0;
+    double apart = 0, slip = 0;
     mcr_status st = mcr_form_apart(p->form, p->data, p->object, p->w,
-                                   &(mcr_form_objective){1, hinge, &of, 1, p->primal}, &apart);
+                                   &(mcr_form_objective){1, hinge, &of, 1, p->primal}, &apart,
+                                   &slip);
     p->error += apart;
+    if (mcr_gram_is_restricted(p->gram))
+        p->violation_error = fmax(p->violation_error, 2 * slip);
+    if (p->stop == MCR_STOP_OPTIMAL && !(p->violation + p->violation_error <= p->tolerance))
+        p->stop = MCR_STOP_STUCK;
     return st;
 }
 
