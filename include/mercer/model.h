@@ -255,13 +255,20 @@ typedef struct mcr_verified {
     int agrees;   /* 1: they differ by at most the last printed digit, or one is missing */
 } mcr_verified;
 
+typedef enum mcr_verify_verdict {
+    MCR_VERIFY_DISAGREES,
+    MCR_VERIFY_AGREES,
+    MCR_VERIFY_UNDECIDED /* nothing is wrong, but rounding hides whether the certificate holds */
+} mcr_verify_verdict;
+
 typedef struct mcr_verification {
     size_t size;      /* sizeof(mcr_verification) */
     const char *kind; /* the condition that is certified; borrowed from the model */
     double tolerance;
     mcr_verified value, primal, dual, gap, objective;
     int agrees;      /* 1: all of them agree, the verdict holds, and nothing else is wrong */
-    char fault[256]; /* the first fault, in one line; "": none */
+    char fault[256]; /* the first fault, or what is undecided, in one line; "": none */
+    mcr_verify_verdict verdict;
 } mcr_verification;
 
 /* For a model of another program: the parameters that its file does not contain. A field that is

@@ -45,6 +45,11 @@ typedef struct mcr_factor {
     mcr_status (*weighted)(void *self, mcr_rows x, const double *h, double off, double *m,
                            int64_t ldm, bool *done);
     double work; /* multiply-adds of such a product per row; 0: as many as entries */
+    /* Rows are the features of these objects up to this share of their length; INFINITY: unknown.
+     * kernel NULL: the rows define K. */
+    double error;
+    const struct mcr_kernel *kernel;
+    const struct mcr_data *data;
     /* These are some of the rows; the others are in other processes, and products with D^T are
      * summed over all of them. */
     bool spread;
@@ -52,8 +57,8 @@ typedef struct mcr_factor {
 
 /* Copies the description; the memory it points to must outlive the Gram. */
 mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *factor);
-/* From a feature map of the kernel: exact, or approximate (rows are computed in blocks from map and
- * data, which must outlive the Gram). */
+/* From a feature map of the kernel: exact, or approximate (rows are computed in blocks from the
+ * map). Kernel, map and data must outlive the Gram. */
 mcr_status mcr_gram_features(mcr_gram **out, mcr *ctx, const struct mcr_kernel *kernel,
                              const struct mcr_data *data);
 mcr_status mcr_gram_mapped(mcr_gram **out, mcr *ctx, struct mcr_map *map,

@@ -49,6 +49,10 @@ mcr_status mcr_gram_error(mcr_gram *gram, bool precise, mcr_error *error);
  * any order. */
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
                                   double *error);
+/* The same with known lengths, sqrt(|K(x,x)|). */
+mcr_status mcr_gram_lengths(mcr_gram *gram, double *length);
+mcr_status mcr_gram_product_error_of(mcr_gram *gram, const double *length, const double *a,
+                                     int64_t outputs, double share, double *error);
 /* The share for products by mcr_gram_sums with all objects, whose sums consist of few parts. */
 mcr_status mcr_gram_sums_error(mcr_gram *gram, double *share);
 /* K a of a symmetric Gram in extended precision (kernel.h); to->object is not used. */

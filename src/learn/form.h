@@ -124,4 +124,22 @@ mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *fitted);
 /* Form, reason and measured errors, for the report. */
 mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *fitted);
 
+/* ---- the function that is stored (stored.c) ---------------------------------------------------*/
+
+/* sum_i loss_i(f(x_i)) + mu / 2 |f|^2 of some objects: loss gives the sum of `count` of them from
+ * `first` on, and the slopes, at least as large as those within rounding of f; value: what is to be
+ * printed. */
+typedef struct mcr_form_objective {
+    int64_t outputs;
+    double (*loss)(const void *self, int64_t first, int64_t count, const double *f, double *slope);
+    const void *self;
+    double mu, value;
+} mcr_form_objective;
+/* With an approximate map: how far that of the function that the model stores for the weights w may
+ * be from the value; *slip (may be NULL): what rounding changes in f(x), at most. Takes a pass over
+ * kernel values with the landmarks. */
+mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
+                          const double *w, const mcr_form_objective *of, double *apart,
+                          double *slip);
+
 #endif

@@ -129,9 +129,9 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 typedef struct mcr_known_loss {
     const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
     int64_t n, outputs;
-    const double *weight; /* of each object's loss */
-    double mu, bend;      /* bend: with a weight of 1 */
-    bool relative;
+    const double *weight;    /* of each object's loss */
+    double mu, bend;         /* bend: with a weight of 1 */
+    bool relative, logistic; /* logistic: probabilities say more of the second derivative */
     /* The loss at f, and its gradient (mcr_smooth). */
     double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
                    double *gradient);

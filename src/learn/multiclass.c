@@ -154,6 +154,9 @@ static mcr_status open_result(task *t, mcr_binary *r)
         .ctx = ctx,
         .w = features ? mcr_alloc_zero(ctx, (size_t)mcr_gram_width(j->form.gram), sizeof(double))
                       : NULL,
+        .form = j->form.map ? &j->form : NULL,
+        .data = j->in->data,
+        .object = {t->row, 0, t->n},
         .n = t->n,
         .count = mcr_svm_objects(t->view ? t->view : j->in->data),
         .y = t->y,
@@ -216,6 +219,7 @@ static void close_task(task *t, mcr_binary *r)
         r->w = NULL;
     }
     r->gram = NULL;
+    r->form = NULL;
     r->y = r->weight = r->start = NULL;
     r->pool = NULL;
     mcr_gram_close(t->stored);

@@ -13,7 +13,10 @@
 typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
-    double *w; /* one weight per feature, to be filled; NULL: the Gram has no factor */
+    double *w;            /* one weight per feature, to be filled; NULL: the Gram has no factor */
+    const mcr_form *form; /* an approximate one, of rows of the data; NULL: it is exact */
+    const mcr_data *data;
+    mcr_rows object;
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;

@@ -196,40 +196,64 @@ static mcr_status remark(mcr_fitted *f, const ridge *r)
     return s;
 }
 
-static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const double *a)
+static double squared_loss(const void *self, int64_t first, int64_t count, const double *f,
+                           double *gradient)
+{
+    const mcr_goal *g = self;
+    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
+    double sum = 0;
+    for (int64_t i = 0; i < count * g->outputs; i++) {
+        double w = weight[i / g->outputs], e = y[i] - f[i];
+        sum += w * e * e;
+        gradient[i] = -2 * w * e;
+    }
+    return sum;
+}
+
+/* *apart: how far the objective of what is stored may be from that of the features. */
+static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const mcr_data *data,
+                              const double *a, double objective, double *apart)
 {
     double *w = NULL;
+    *apart = 0;
     if (!r->form.map)
         return mcr_goal_fitted(out, &r->goal, a);
     mcr_status s = mcr_form_weights(&w, &r->form, a, r->goal.outputs);
+    if (!s)
+        s = mcr_form_apart(&r->form, data, (mcr_rows){NULL, 0, r->goal.n}, w,
+                           &(mcr_form_objective){r->goal.outputs, squared_loss, &r->goal,
+                                                 2 * r->q.lambda, objective},
+                           apart, NULL);
     if (!s)
         s = mcr_form_goal(out, &r->form, &r->goal, w);
     mcr_free(r->ctx, w);
     return s;
 }
 
-static mcr_status finish(mcr_fitted **out, ridge *r)
+static mcr_status finish(mcr_fitted **out, ridge *r, const mcr_data *data)
 {
     mcr_squares *q = &r->q;
     mcr_squares_known known;
+    double apart;
     double *a = mcr_alloc(r->ctx, (uint64_t)(q->n * q->outputs), sizeof *a);
     mcr_status s = a ? mcr_squares_certify(q, a, &known) : MCR_NO_MEMORY;
     if (!s)
-        s = make_fitted(out, r, a);
+        s = make_fitted(out, r, data, a, known.objective, &apart);
     mcr_free(r->ctx, a);
     if (s)
         return s;
     mcr_fitted *f = *out;
     bool solved = mcr_squares_is_solved(q);
     f->objective = known.objective;
-    f->objective_error = known.objective_error;
+    f->objective_error = known.objective_error + apart;
     f->value_error = known.value_error;
-    f->certificate = r->form.map ? "relative residual of the approximate problem"
+    f->certificate = r->form.map ? (solved ? "relative residual of the approximate problem"
+                                           : "relative gradient of the approximate problem")
                      : solved    ? "relative residual"
                                  : "relative gradient";
     f->value = solved ? q->residual : q->gradient;
     f->tolerance = q->tol;
-    f->stop = f->value <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    f->stop = f->value + f->value_error <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = q->steps;
     s = mcr_goal_report(&r->goal, f, q->f);
     if (!s)
@@ -269,7 +293,7 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
     if (!s)
         s = mcr_squares_solve(q, lambda, path || loo);
     if (!s)
-        s = finish(out, r);
+        s = finish(out, r, in->data);
     if (!s && path)
         return keep_path(*out, r);
     if (s || !loo)
@@ -279,20 +303,6 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
     if (!s)
         s = mcr_fitted_keep(*out, MCR_EXTRA_LOO, &error, 1);
     return s ? s : keep_left_out(*out, r);
-}
-
-static double squared_loss(const void *self, int64_t first, int64_t count, const double *f,
-                           double *gradient)
-{
-    const mcr_goal *g = self;
-    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
-    double sum = 0;
-    for (int64_t i = 0; i < count * g->outputs; i++) {
-        double w = weight[i / g->outputs], e = y[i] - f[i];
-        sum += w * e * e;
-        gradient[i] = -2 * w * e;
-    }
-    return sum;
 }
 
 static void squared_curve(const void *self, int64_t first, int64_t count, const double *f,

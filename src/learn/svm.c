@@ -108,6 +108,43 @@ static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, b
         }
 }
 
+typedef struct costs {
+    const mcr_svm *s;
+    const mcr_binary *p;
+} costs;
+
+/* The hinge losses; the slope also of objects that are at the margin but for the tolerance. */
+static double hinge(const void *self, int64_t first, int64_t count, const double *f, double *slope)
+{
+    const costs *c = self;
+    double sum = 0;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t i = first + t;
+        double cost = fmax(-c->s->lo[i], c->s->hi[i]);
+        double miss = 1 - c->p->y[i] * (f[t] + c->s->bias);
+        sum += cost * fmax(miss, 0);
+        slope[t] = miss > -c->s->qp.tolerance ? cost : 0;
+    }
+    return sum;
+}
+
+/* The numbers are those of the features; the model stores a function that is not quite theirs. Of
+ * features that are never made, its values are those of the certificate, too. */
+static mcr_status add_stored_error(const mcr_svm *s, mcr_binary *p)
+{
+    costs of = {s, p};
+    double apart = 0, slip = 0;
+    mcr_status st = mcr_form_apart(p->form, p->data, p->object, p->w,
+                                   &(mcr_form_objective){1, hinge, &of, 1, p->primal}, &apart,
+                                   &slip);
+    p->error += apart;
+    if (mcr_gram_is_restricted(p->gram))
+        p->violation_error = fmax(p->violation_error, 2 * slip);
+    if (p->stop == MCR_STOP_OPTIMAL && !(p->violation + p->violation_error <= p->tolerance))
+        p->stop = MCR_STOP_STUCK;
+    return st;
+}
+
 static void certify(const mcr_svm *s, mcr_binary *p)
 {
     double square = mcr_svm_square(s), linear = 0, loss = 0;
@@ -165,6 +202,8 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     st = p->start_f ? solve_from(&s, p, factor) : mcr_svm_solve(&s, p->gram, p->w);
     if (!st)
         certify(&s, p);
+    if (!st && p->form)
+        st = add_stored_error(&s, p);
     mcr_svm_close(&s, p->ctx);
     return st;
 }

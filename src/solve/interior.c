@@ -525,9 +525,14 @@ mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *
 {
     state t;
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
+    double size = 0;
     mcr_status st = open_state(&t, d, p, result);
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < p->n; i++) {
         t.sum += b[i];
+        size += fabs(b[i]);
+    }
+    if (fabs(t.sum) <= 1e-12 * size) /* rounding of a start that may be larger than the solution */
+        t.sum = 0;
     if (!st)
         st = begin(&t);
     if (!st && t.movable > 0)

@@ -18,6 +18,7 @@
  */
 #include "solve/newton.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ typedef struct state {
     double loss;
     double began;
     double product; /* seconds of the last one */
+    double reach;   /* of features: what rounding of f makes of rest, for each unit of |a|_1 */
     mcr_smooth_result *result;
     /* Where it is, for a checkpoint. */
     int stage;
@@ -137,6 +139,49 @@ static double loss_at(const state *t, const double *f)
 static void curve_at(const state *t, const double *f, const double *v, double *hv)
 {
     t->p->curve(t->p->self, 0, t->count / t->p->columns, f, v, hv);
+}
+
+/* t->reach, of features. `curved` is free here. */
+static mcr_status measure_reach(state *t)
+{
+    int64_t n = t->count / t->p->columns;
+    mcr_error r = {0, 0};
+    double *square = t->curved.v, most = 0, heaviest = 0;
+    mcr_status s = mcr_gram_error(t->gram, true, &r);
+    if (!s)
+        s = mcr_gram_diagonal(t->gram, 0, square);
+    for (int64_t i = 0; i < n && !s; i++) {
+        most = fmax(most, square[i]);
+        heaviest = fmax(heaviest, t->p->weight[i]);
+    }
+    double share = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
+    t->reach = t->p->bend * heaviest * most * (share + 0.5 * DBL_EPSILON * (double)n);
+    return s;
+}
+
+/* f = G a from scratch. By features in extended precision, if the rounding of sums of coefficients,
+ * which are large where mu is small, could be seen in the certificate; `direction` and `curved` are
+ * free here. */
+static mcr_status multiply_from_scratch(state *t, const double *a, double *f)
+{
+    const double seen = 0.1;
+    double size = 0;
+    mcr_status s = multiply(t, a, f);
+    if (s || t->factor != t->gram || !isfinite(t->p->identity))
+        return s;
+    if (!(t->reach > 0))
+        s = measure_reach(t);
+    for (int64_t i = 0; i < t->count; i++)
+        size += fabs(a[i]);
+    if (s || size * t->reach <= seen * t->p->identity)
+        return s;
+    mcr_extended to = {.n = t->count / t->p->columns, .outputs = t->p->columns, .a = a};
+    to.f = t->direction.v;
+    to.low = t->direction.gv;
+    s = mcr_gram_extended(t->gram, &to);
+    if (!s && isfinite(to.share))
+        memcpy(f, to.f, sizeof *f * (size_t)t->count);
+    return s;
 }
 
 /* ---- where it is ------------------------------------------------------------------------------*/
@@ -438,7 +483,7 @@ static mcr_status settle(state *t, double *a, double *f)
     if (is_optimal(t) || !(r->gap <= 1e-13 * fabs(r->objective)))
         return MCR_OK;
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_from_scratch(t, a, f);
     return s ? s : look(t, a, f);
 }
 
@@ -516,7 +561,7 @@ static mcr_status begin(state *t, double *a, double *f)
 {
     mcr_status s = MCR_OK;
     if (largest(t, a) > 0)
-        s = multiply(t, a, f);
+        s = multiply_from_scratch(t, a, f);
     else
         memset(f, 0, sizeof *f * (size_t)t->count);
     return s ? s : look(t, a, f);
@@ -610,7 +655,7 @@ static mcr_status polish(state *t, double *a, double *f)
     double before = t->result->rest, objective = t->result->objective;
     memcpy(t->step.v, a, sizeof *a * (size_t)t->count);
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_from_scratch(t, a, f);
     if (!s)
         s = look(t, a, f);
     if (!s && t->result->rest < before &&
@@ -618,7 +663,7 @@ static mcr_status polish(state *t, double *a, double *f)
         return MCR_OK;
     memcpy(a, t->step.v, sizeof *a * (size_t)t->count);
     if (!s)
-        s = multiply(t, a, f);
+        s = multiply_from_scratch(t, a, f);
     return s ? s : look(t, a, f);
 }
 
@@ -628,7 +673,7 @@ static mcr_status refresh(state *t, const double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
     bool known = t->known;
-    mcr_status s = multiply(t, a, t->trial);
+    mcr_status s = multiply_from_scratch(t, a, t->trial);
     if (!s) {
         memcpy(f, t->trial, sizeof *f * (size_t)t->count);
         s = look(t, a, f);
