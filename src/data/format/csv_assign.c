@@ -147,6 +147,13 @@ static bool take_targets(mcr_csv_maker *m)
     return all;
 }
 
+/* Whether the caller has another use for the column, or none. */
+static bool is_taken(const mcr_csv_plan *plan, int64_t c)
+{
+    mcr_role given = plan->column[c].given;
+    return c == plan->weight || given == MCR_IGNORED || given == MCR_ID || given == MCR_GROUP;
+}
+
 /* The column with the best of the usual names. What was a feature of the other table is none. */
 static int64_t find_usual(const mcr_csv_maker *m)
 {
@@ -156,7 +163,7 @@ static int64_t find_usual(const mcr_csv_maker *m)
     int64_t found = NONE;
     for (int64_t c = 0; plan->header && c < plan->columns; c++) {
         int rank = mcr_csv_usual_target(plan->column[c].name, strlen(plan->column[c].name));
-        if (rank >= 0 && rank < best && c != plan->weight && !(features >> rank & 1)) {
+        if (rank >= 0 && rank < best && !is_taken(plan, c) && !(features >> rank & 1)) {
             best = rank;
             found = c;
         }
@@ -209,7 +216,8 @@ static mcr_status find_target(mcr_csv_maker *m)
     if (m->options->like != NULL && !plan->header)
         return refuse_unlike(m);
     if (found < 0)
-        found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
+        for (found = plan->columns - 1; found >= 0 && is_taken(plan, found);)
+            found--;
     plan->targets = found >= 0;
     if (found >= 0)
         plan->column[found].rank = 1;
