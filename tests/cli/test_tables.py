@@ -109,6 +109,14 @@ def test_a_choice_on_many_objects_takes_some_of_them():
     assert "chosen     -k '" in words and "5 folds of 1000 objects, drawn from all 4000" in words, words
 
 
+def test_a_table_without_a_column_of_the_model():
+    path = made("passengers")
+    tap.mercer("fit", "svm", path, "-o", "m.mercer", "--quiet")
+    pathlib.Path("other.csv").write_text("length,width\n1,2\n3,4\n")
+    done = tap.mercer("predict", "m.mercer", "other.csv", status=1)
+    tap.check_equal(done.stderr, 'mercer: other.csv:1: there is no column "pclass", which the model wants\n')
+
+
 def test_a_column_that_is_dropped_is_no_target():
     """The last column is the target if the call has no other use for it."""
     pathlib.Path("t.csv").write_text("a,b,kind,note\n" + "".join("%d,%d,%s,%s\n" % (i, i * i % 7, "uv"[i % 2], "pq"[i // 30])

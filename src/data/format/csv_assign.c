@@ -241,11 +241,29 @@ static mcr_status check_text(const mcr_csv_maker *m, int64_t c)
     return MCR_OK;
 }
 
+/* A feature of the table that this one is like which is not here; NULL: all are, or have no
+ * names. */
+static const char *find_missing(const mcr_csv_maker *m)
+{
+    const mcr_layout *like = m->options->like;
+    for (int64_t c = 0; like != NULL && m->plan->header && c < mcr_layout_columns(like); c++) {
+        const mcr_role role = like->all[c];
+        bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
+        if (feature && find_name(m->plan, like->called->name[c]) == NONE)
+            return like->called->name[c];
+    }
+    return NULL;
+}
+
 /* One column of words is a table whose separator was not found. */
 static mcr_status no_data(const mcr_csv_maker *m)
 {
     const mcr_csv_plan *plan = m->plan;
     const mcr_csv_field *f = m->first;
+    const char *missing = find_missing(m);
+    if (missing != NULL)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "there is no column \"%.100s\", which the model wants", missing);
     if (f->length > 0 && f->text[0] == '#' && !f->quoted)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
                            "the line is one column and starts with \"#\": there are no comments in "
@@ -416,21 +434,17 @@ static mcr_status set_roles(mcr_csv_maker *m)
 static mcr_status check_joined(const mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
-    if (like == NULL || like->joined == NULL || m->options->join != NULL || !m->plan->header)
-        return MCR_OK;
-    for (int64_t c = 0; c < mcr_layout_columns(like); c++) {
-        const mcr_role role = like->all[c];
-        bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
-        if (feature && find_name(m->plan, like->called->name[c]) == NONE)
-            return mcr_advise(m->ctx,
-                              mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                                          "there is no column \"%.100s\", which the model wants: "
-                                          "it was trained on this table and another one, joined by "
-                                          "column \"%.100s\"",
-                                          like->called->name[c], like->joined),
-                              "join");
-    }
-    return MCR_OK;
+    bool joined = like != NULL && like->joined != NULL && m->options->join == NULL;
+    const char *missing = joined ? find_missing(m) : NULL;
+    return missing == NULL
+               ? MCR_OK
+               : mcr_advise(m->ctx,
+                            mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                                        "there is no column \"%.100s\", which the model wants: it "
+                                        "was trained on this table and another one, joined by "
+                                        "column \"%.100s\"",
+                                        missing, like->joined),
+                            "join");
 }
 
 mcr_status mcr_csv_assign(mcr_csv_maker *m)
