@@ -13,6 +13,7 @@
 
 #include "learner.h"
 #include "progress.h"
+#include "tables.h"
 #include "text.h"
 
 enum { SHOWN = 4 }; /* fields in a message */
@@ -73,7 +74,7 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
         append(kernel, sizeof kernel, " + ", one);
     }
     return cli_refuse(c,
-                      "no kernel given (-k): there is a default for vectors alone, and the data "
+                      "no kernel given (-k): there is a default only for vectors, and the data "
                       "have %s%s; for example -k '%s'",
                       has, fields > SHOWN ? ", ..." : "", kernel);
 }
@@ -116,8 +117,10 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
     *out = NULL;
-    if (cli_advise_is_mixed(data))
+    if (cli_advise_is_mixed(data)) {
+        cli_tables_say_unused(c, data);
         return 0;
+    }
     if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &f) != MCR_OK)
         return refuse_without_kernel(c, data);
     if (f.kind == MCR_PRECOMPUTED)
@@ -125,9 +128,8 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     if (is_like_gram(data))
         cli_progress_log(
             c, MCR_LOG_WARNING,
-            "the data are a square and symmetric matrix, and its rows are taken for "
-            "vectors; if these are kernel values, say --format precomputed, which reads "
-            ".npy files and LIBSVM lines");
+            "the data are a square, symmetric matrix, and its rows are used as vectors; if these "
+            "are kernel values, use --format precomputed, which reads .npy files and LIBSVM lines");
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
@@ -136,14 +138,13 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 {
     if (rank_given && approx == MCR_APPROX_NONE)
-        return cli_refuse(c, "--rank says how many features --approx has, and there is none: say "
-                             "--approx nystrom, falkon or rff (gp: sgpr), or leave it out");
+        return cli_refuse(c, "--rank is the number of features of --approx, which is not given: "
+                             "add --approx nystrom, falkon or rff (gp: sgpr), or omit --rank");
     if (landmarks_given && approx != MCR_APPROX_NYSTROM && approx != MCR_APPROX_FALKON)
-        return cli_refuse(
-            c,
-            "--landmarks are those of --approx nystrom and falkon (gp: sgpr)%s: say so, or leave "
-            "it out",
-            approx == MCR_APPROX_RFF ? ", and rff has none" : "");
+        return cli_refuse(c,
+                          "--landmarks is for --approx nystrom and falkon (gp: sgpr)%s: add one of "
+                          "these, or omit --landmarks",
+                          approx == MCR_APPROX_RFF ? ", and rff has none" : "");
     return 0;
 }
 
@@ -165,32 +166,49 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
         return;
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " whole numbers, and %s predicts numbers; if they name "
-             "classes, say --task classify (--task regress if not)",
+             "classes, use --task classify (--task regress if not)",
              classes, learner);
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
 
-void cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
+/* Whether numbers look like measurements: fractions, or most of them once (2), or whole numbers that
+ * are far from counting the classes (1). */
+static int look_measured(const mcr_data *data)
 {
-    enum { FEW = 10 };
-    if (cli_learner_task(learner) == MCR_EITHER)
-        advise_task(c, learner, data);
+    enum { FEW = 10, SPREAD = 2 };
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
-    char text[256];
-    int fractions = 0;
-    if (cli_learner_task(learner) != MCR_CLASSIFY || classes <= FEW ||
-        mcr_data_target_kind(data) != MCR_REAL_TARGETS)
-        return;
-    for (int64_t i = 0; i < count && !fractions; i++)
-        fractions = target[i] != floor(target[i]);
-    if (!fractions && classes <= count / 2)
-        return;
+    double min = INFINITY, max = -INFINITY;
+    if (mcr_data_target_kind(data) != MCR_REAL_TARGETS || mcr_data_target_count(data) != 1 ||
+        classes <= FEW)
+        return 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (target[i] != floor(target[i]))
+            return 2;
+        min = fmin(min, target[i]);
+        max = fmax(max, target[i]);
+    }
+    return classes > count / 2 ? 2 : max - min > SPREAD * (double)classes;
+}
+
+int cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
+{
+    char text[320];
+    int task = cli_learner_task(learner);
+    int measured = task == MCR_CLASSIFY ? look_measured(data) : 0;
+    if (task == MCR_EITHER)
+        advise_task(c, learner, data);
+    if (!measured)
+        return 0;
     snprintf(text, sizeof text,
-             "the targets are %" PRId64 " different numbers, and %s takes each for a class; to "
-             "predict numbers there are svr and ridge (mercer fit ridge ...)",
-             classes, learner);
+             "the targets are %" PRId64 " different numbers, and %s treats each as a class; to "
+             "predict numbers, use svr, ridge or gp (mercer %s ridge ...); if they name classes, "
+             "say --role COLUMN=category or write them as words",
+             mcr_data_classes(data), learner, c->verb->name);
+    if (measured > 1)
+        return cli_fault(c, c->words.count == 2 ? cli_word(c, 1) : NULL, "%s", text);
     cli_progress_log(c, MCR_LOG_WARNING, text);
+    return 0;
 }
 
 int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *data)
@@ -204,11 +222,11 @@ int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *da
         mcr_data_field_info(data, 0, &field) != MCR_OK || field.kind != MCR_DENSE ||
         field.cols + 1 != report->features)
         return 0;
-    return cli_fault(c, cli_word(c, 1),
-                     "%s and a target, but the model wants %s: if there is no target, say "
-                     "--target none",
-                     cli_count_text(has, field.cols, "feature"),
-                     cli_count_text(wants, report->features, "feature"));
+    return cli_fault(
+        c, cli_word(c, 1),
+        "%s and a target, but the model needs %s: if there is no target, use --target none",
+        cli_count_text(has, field.cols, "feature"),
+        cli_count_text(wants, report->features, "feature"));
 }
 
 /* ---- what the library says --------------------------------------------------------------------*/

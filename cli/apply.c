@@ -22,8 +22,7 @@ int cli_apply_open(cli_apply *a, cli *c, const char *path)
     if (bad)
         return bad;
     a->report = mcr_model_report(a->model);
-    c->reading.features = a->report->features;
-    c->reading.like = mcr_model_layout(a->model);
+    cli_read_like(c, a->model);
     return 0;
 }
 

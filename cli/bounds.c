@@ -13,14 +13,14 @@ void cli_bounds_say(const mcr_bounds *b)
     for (int i = 0; i < b->count; i++) {
         const mcr_bound_of_error *e = &b->item[i];
         cli_say(i ? "" : "bounds", "%s: %.6g%s%s", e->name, e->value,
-                e->value >= 1 ? " (says nothing)" : "",
-                e->holds ? "" : " (no guarantee: its assumption is not met)");
+                e->value >= 1 ? " (vacuous)" : "",
+                e->holds ? "" : " (not a guarantee: its assumption does not hold)");
         cli_say("", "  %s", e->formula);
         cli_say("", "  %s", e->assumption);
     }
     cli_say("",
-            "delta %g; each holds for settings that were chosen before these data were seen: of "
-            "m settings that were tried, use delta / m",
+            "delta %g; each holds for settings that were chosen before these data were seen: if m "
+            "settings were tried, use delta / m",
             b->delta);
 }
 

@@ -60,6 +60,7 @@ typedef struct cli_reading {
     /* Set by a verb that has a model: */
     int64_t features;       /* libsvm: at least so many; 0: as found */
     const mcr_layout *like; /* csv, tsv: the table that the model was trained on; NULL: none */
+    const char **known;     /* its classes; owned; NULL: labels are targets */
     mcr_join *joined;       /* the table of --join, once it was read */
 } cli_reading;
 
@@ -151,6 +152,9 @@ int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, s
                   int (*fault)(cli_stream *arg, mcr_status status), cli_stream *arg);
 /* The columns of a table; *count 0: it is none. To be freed by mcr_columns_free. */
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path);
+/* Data that are read from now on are for this model: columns have the roles that they had there, and
+ * labels of sequences and texts that are no classes of it are no targets. */
+void cli_read_like(cli *c, const mcr_model *model);
 /* The files that the words from number `first` on name, one after the other as one data set. */
 int cli_read_words(cli *c, mcr_data **out, int first);
 /* Two data sets, of the first two words, whose vectors are compared place by place: refused if

@@ -247,7 +247,21 @@ static mcr_read_options read_options(const cli *c, const char *const *roles)
         .cache = may_be_cached(c),
         .cache_dir = c->reading.cache_dir,
         .join = c->reading.joined,
+        .known = c->reading.target ? NULL : c->reading.known,
     };
+}
+
+void cli_read_like(cli *c, const mcr_model *model)
+{
+    const mcr_report_fit *report = mcr_model_report(model);
+    int64_t classes = report->task == MCR_CLASSIFY ? mcr_model_classes(model) : 0;
+    c->reading.features = report->features;
+    c->reading.like = mcr_model_layout(model);
+    if (report->task != MCR_CLASSIFY && report->task != MCR_REGRESS)
+        return;
+    c->reading.known = cli_alloc((size_t)classes + 1, sizeof *c->reading.known);
+    for (int64_t k = 0; k < classes; k++)
+        c->reading.known[k] = mcr_model_class_name(model, k);
 }
 
 /* The table of --join is read once, for all files and parts of files. */
@@ -392,7 +406,7 @@ static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *
     if (status != MCR_BAD_DATA)
         return cli_fail(c, status);
     return cli_fault(c, NULL, "%s and %s: %s%s%s%s", a_name, b_name, mcr_message(c->ctx),
-                     array ? " (if these are targets, say --target " : "", array ? b_name : "",
+                     array ? " (if these are targets, use --target " : "", array ? b_name : "",
                      array ? ")" : "");
 }
 

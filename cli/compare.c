@@ -86,7 +86,7 @@ int cli_compare_put(cli *c, FILE *to, const mcr_evaluated *a, const mcr_evaluate
                  "%.5g, 95 %% interval %.5g to %.5g (paired bootstrap, %d resamples)", r.difference,
                  r.lower, r.upper, RESAMPLES);
     fprintf(to, "</table>\n<p>%s</p>\n",
-            differ ? "The interval does not hold 0: they differ by more than chance."
-                   : "The interval holds 0: the difference may be chance.");
+            differ ? "The interval does not contain 0: the difference is significant."
+                   : "The interval contains 0: the difference may be due to chance.");
     return 0;
 }

@@ -154,7 +154,7 @@ int cli_draw_check(cli *c, int wanted, const char *learner)
     if (!wanted)
         return 0;
     if (c->common.json)
-        return cli_refuse(c, "--plot draws for people, --json is for programs: take one of them "
+        return cli_refuse(c, "--plot draws for people, --json is for programs: use one of them "
                              "(mercer plot --json gives a figure's data)");
     int task = learner ? cli_learner_task(learner) : -1;
     return task == MCR_DETECT || task == MCR_CLUSTER || task == MCR_TRANSFORM

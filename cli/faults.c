@@ -179,7 +179,7 @@ int cli_fail(cli *c, mcr_status status)
         return CLI_INTERRUPTED;
     }
     if (status == MCR_STOPPED && c->late)
-        return cli_fault(c, NULL, "the time limit of %.6g s was over (--time-limit SECONDS)",
+        return cli_fault(c, NULL, "the time limit of %.6g s was reached (--time-limit SECONDS)",
                          c->common.time_limit);
     char message[CLI_MESSAGE] = "";
     if (c->ctx)

@@ -50,7 +50,8 @@ int cli_keep_refused(cli *c, const mcr_model *model, const cli_keeping *keep)
 int cli_keep_check(cli *c, const cli_keeping *keep)
 {
     if (keep->require && strcmp(keep->require, "optimal") != 0)
-        return cli_refuse(c, "--require: \"%s\" is not known; there is optimal", keep->require);
+        return cli_refuse(c, "--require: unknown value \"%s\"; the only one is optimal",
+                          keep->require);
     return 0;
 }
 

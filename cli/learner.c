@@ -251,7 +251,7 @@ const char *cli_learner_given(const cli *c, const char *option)
 int cli_learner_balance(cli *c, mcr_options *options, const char *learner)
 {
     if (!cli_learner_has(learner, "class-weight"))
-        return cli_refuse(c, "--balance: %s has no weights of classes", learner);
+        return cli_refuse(c, "--balance: %s has no class weights", learner);
     if (cli_learner_given(c, "class-weight"))
         return cli_refuse(c, "--balance is --class-weight balanced: give one of them");
     return cli_fail(c, mcr_options_set(options, "class-weight", "balanced"));

@@ -131,7 +131,8 @@ int cli_output_check_place(cli *c, const char *path)
         return bad;
     if (strcmp(path, "-") == 0)
         return isatty(STDOUT_FILENO)
-                   ? cli_refuse(c, "-o: a model is not for a terminal: give the name of a file")
+                   ? cli_refuse(
+                         c, "-o: a model cannot be written to a terminal: give the name of a file")
                    : 0;
     if (stat(path, &found) != 0)
         return check_folder(c, path);

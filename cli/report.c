@@ -69,7 +69,7 @@ static void say_certificate(const mcr_report_fit *r)
 {
     char text[32], dual[32], gap[32];
     if (r->certificate && isinf(r->value)) {
-        cli_say("certified", "no: a part of the problem was not begun");
+        cli_say("certified", "no: a part of the problem was not started");
         return;
     }
     if (r->certificate && isfinite(r->value))
@@ -91,10 +91,10 @@ static void say_stop(const mcr_report_fit *r)
 {
     static const char *const why[] = {
         [MCR_STOP_OPTIMAL] = "within the tolerance",
-        [MCR_STOP_STEPS] = "as many steps as were allowed",
-        [MCR_STOP_TIME] = "no more time was allowed",
+        [MCR_STOP_STEPS] = "the limit on steps was reached",
+        [MCR_STOP_TIME] = "the time limit was reached",
         [MCR_STOP_INTERRUPTED] = "the best so far was kept",
-        [MCR_STOP_STUCK] = "no more progress was possible",
+        [MCR_STOP_STUCK] = "no further progress was possible",
         [MCR_STOP_LOCAL] = "within the tolerance; a better optimum elsewhere is not excluded",
     };
     char text[128];

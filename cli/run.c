@@ -72,8 +72,7 @@ static int find_verb(cli *c, int argc, char **argv)
             i += cli_option_takes_next(option, argv[i]);
         else if (!has_word(1, argv + i, "--help", "-h") &&
                  !has_word(1, argv + i, "--version", "-V")) {
-            cli_refuse(c,
-                       "unknown option \"%s\" (options of a verb stand after it: see mercer help)",
+            cli_refuse(c, "unknown option \"%s\" (options follow the verb: see mercer help)",
                        argv[i]);
             return -1;
         }
@@ -168,6 +167,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     if (!bad)
         bad = c->verb->run(c, values);
     mcr_join_close(c->reading.joined);
+    free(c->reading.known);
     mcr_close(c->ctx);
     cli_options_free(groups, count, &c->words);
     cli_learner_close(c);

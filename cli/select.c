@@ -158,7 +158,7 @@ static int set_splits(cli *c, cli_selection *s, const cli_splitting *how, mcr_da
     if (how->loo && how->ordered)
         return cli_refuse(c, "--loo and --ordered exclude each other");
     if (how->loo && how->folds > 0)
-        return cli_refuse(c, "--loo makes each object a fold: leave --folds out");
+        return cli_refuse(c, "--loo makes each object a fold: omit --folds");
     int bad = how->groups ? read_groups(c, s, how->groups, data) : 0;
     s->split = (mcr_split_plan){
         .size = sizeof s->split,
@@ -196,11 +196,10 @@ static int check_marks(cli *c, const mcr_data *data)
         marked = target[i] == 1 || target[i] == -1;
     if (marked || !cli_learner_detects(cli_word(c, 0)))
         return 0;
-    return cli_fault(
-        c, c->words.count == 2 ? cli_word(c, 1) : NULL,
-        "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the data have "
-        "other ones or none: say which class is the anomaly (--positive CLASS)",
-        cli_word(c, 0));
+    return cli_fault(c, c->words.count == 2 ? cli_word(c, 1) : NULL,
+                     "%s is evaluated by targets of -1 for an anomaly and +1 for others, and the "
+                     "data have others or none: name the class of anomalies (--positive CLASS)",
+                     cli_word(c, 0));
 }
 
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
@@ -224,6 +223,6 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
     if (!bad && !given && !how->scale && !s->searches && cli_advise_is_mixed(*data))
         bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));
     if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), *data);
+        bad = cli_advise_targets(c, cli_word(c, 0), *data);
     return bad;
 }

@@ -68,8 +68,7 @@ static void list_missing(cli *c, const mcr_data *data, char *text, size_t capaci
             add_count(text, capacity, columns, missing[i], name ? name : number);
             if (missing[i] < mcr_data_count(data))
                 continue;
-            snprintf(line, sizeof line, "column %.100s has no values: it says nothing",
-                     name ? name : number);
+            snprintf(line, sizeof line, "column %.100s has no values", name ? name : number);
             cli_progress_log(c, MCR_LOG_WARNING, line);
         }
         free(missing);
@@ -79,23 +78,22 @@ static void list_missing(cli *c, const mcr_data *data, char *text, size_t capaci
 static const char *rule_text(const char *missing)
 {
     if (!missing || strcmp(missing, "indicator") == 0 || strcmp(missing, "auto") == 0)
-        return "numbers become the median, with a column that says where; words are a category of "
-               "their own";
+        return "numbers become the median, with an indicator column; words become a separate "
+               "category";
     if (strcmp(missing, "kernel") == 0)
-        return "numbers are as far from others as on average; words are a category of their own";
+        return "numbers get their expected distance to others; words become a separate category";
     if (strcmp(missing, "mode") == 0)
         return "they become the most frequent value";
     return strcmp(missing, "mean") == 0
-               ? "numbers become the mean, words are a category of their own"
-               : "numbers become the median, words are a category of their own";
+               ? "numbers become the mean, words become a separate category"
+               : "numbers become the median, words become a separate category";
 }
 
 void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why)
 {
     char line[400];
     snprintf(line, sizeof line,
-             "%" PRId64 " row%s left out that cannot be read, the first in line %" PRId64
-             ": %.160s",
+             "%" PRId64 " row%s skipped because of errors, the first in line %" PRId64 ": %.160s",
              skipped, skipped == 1 ? " is" : "s are", at, why);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
@@ -120,8 +118,8 @@ void cli_tables_say_unmatched(cli *c)
     if (count == 0)
         return;
     snprintf(line, sizeof line,
-             "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": what "
-             "it adds is missing there",
+             "%" PRId64 " of %" PRId64 " objects %s no row in %.200s, the first is \"%.64s\": the "
+             "joined columns are missing there",
              count, objects, count == 1 ? "has" : "have", c->reading.join, first);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
@@ -134,7 +132,7 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     if ((skipped = mcr_data_skipped(data, &at, &why)) > 0)
         cli_tables_say_skipped(c, skipped, at, why);
     if (dropped > 0) {
-        snprintf(line, sizeof line, "%" PRId64 " row%s with missing values left out", dropped,
+        snprintf(line, sizeof line, "%" PRId64 " row%s with missing values dropped", dropped,
                  dropped == 1 ? " is" : "s are");
         cli_progress_log(c, MCR_LOG_WARNING, line);
     }
@@ -146,13 +144,117 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     }
 }
 
+/* What short texts may be meant to be. */
+enum { PLAIN_TEXT, DATE_TEXT, NUMBER_TEXT, TEXTS };
+
+/* 27/06/2024 and 6.12.23, with or without a time behind them; 1.023,50, $1,234 and 12 %. */
+static int text_kind(const char *text, int64_t length)
+{
+    int digits = 0, groups = 0, marks = 0, date = 1, number = 1;
+    char mark = 0;
+    for (int64_t i = 0; i < length && text[i] != ' ' && text[i] != 'T'; i++) {
+        int digit = text[i] >= '0' && text[i] <= '9';
+        digits = digit ? digits + 1 : 0;
+        groups += digits == 1;
+        marks += !digit;
+        date = date && (digit || (memchr("./-", text[i], 3) && (!mark || mark == text[i]))) &&
+               (digits < 3 || groups != 2) && digits < 5;
+        mark = digit ? mark : text[i];
+    }
+    if (date && groups == 3 && marks == 2)
+        return DATE_TEXT;
+    for (int64_t i = 0; i < length && number; i++)
+        number = (text[i] & 0x80) || memchr("0123456789.,' +-%$", text[i], 18) != NULL;
+    return number && groups > 0 ? NUMBER_TEXT : PLAIN_TEXT;
+}
+
+typedef mcr_status text_of(const mcr_data *data, int64_t column, int64_t i, const char **bytes,
+                           int64_t *length);
+
+/* What its first values are. */
+static int column_kind(const mcr_data *data, text_of *get, int64_t column)
+{
+    enum { LOOKED_AT = 20 };
+    const char *text;
+    int64_t length, n = mcr_data_count(data);
+    int kind = TEXTS;
+    for (int64_t i = 0; i < n && i < LOOKED_AT; i++)
+        if (get(data, column, i, &text, &length) == MCR_OK && length > 0) {
+            int own = text_kind(text, length);
+            kind = kind == TEXTS || kind == own ? own : PLAIN_TEXT;
+        }
+    return kind == TEXTS ? PLAIN_TEXT : kind;
+}
+
+typedef struct unused {
+    int64_t columns;
+    char first[101], names[512];
+} unused;
+
+static void add_unused(unused *u, const char *name)
+{
+    if (u->columns++ == 0)
+        snprintf(u->first, sizeof u->first, "%s", name);
+    if (u->columns <= SHOWN + 1)
+        append(u->names, sizeof u->names, u->columns <= SHOWN ? name : "...");
+}
+
+static void say_unused(cli *c, const unused *u, int kind)
+{
+    char line[1200], why[300] = "";
+    if (kind == PLAIN_TEXT)
+        snprintf(why, sizeof why, "say --role %.100s=category, or give a kernel (-k)", u->first);
+    snprintf(line, sizeof line, "column%s %.500s %s not used: %s%s", u->columns == 1 ? "" : "s",
+             u->names, u->columns == 1 ? "is" : "are",
+             kind == DATE_TEXT     ? "dates are read as 2024-12-31, or months as 2024-12"
+             : kind == NUMBER_TEXT ? "numbers are read as 1234.5, without separators of thousands "
+                                     "and without units"
+                                   : "the default kernel uses numbers, dates, categories and "
+                                     "long texts; ",
+             why);
+    cli_progress_log(c, MCR_LOG_WARNING, line);
+}
+
+/* Whether the call says that the column is an id. */
+static int is_said(const cli *c, const char *name)
+{
+    size_t length = strlen(name);
+    int said = c->reading.id && strcmp(c->reading.id, name) == 0;
+    for (int64_t i = 0; i < c->reading.roles.count; i++)
+        said |= strncmp(c->reading.roles.item[i], name, length) == 0 &&
+                c->reading.roles.item[i][length] == '=';
+    return said;
+}
+
+void cli_tables_say_unused(cli *c, const mcr_data *data)
+{
+    enum { LONG_TEXT = 40 }; /* these are used (docs/tables.md) */
+    unused found[TEXTS] = {0};
+    mcr_role role;
+    for (int64_t k = 0; k < mcr_data_fields(data); k++) {
+        mcr_field_info f = MCR_INIT(mcr_field_info);
+        if (mcr_data_field_info(data, k, &f) == MCR_OK && f.role == MCR_WORDS &&
+            f.entries < LONG_TEXT * mcr_data_count(data))
+            add_unused(&found[column_kind(data, mcr_data_string, k)], f.name);
+    }
+    for (int64_t k = 0; k < mcr_data_carried(data); k++) {
+        const char *name = mcr_data_carried_name(data, k, &role);
+        int kind = column_kind(data, mcr_data_carried_text, k);
+        if (role == MCR_ID && kind != PLAIN_TEXT && !is_said(c, name))
+            add_unused(&found[kind], name); /* dates that are all different look like codes */
+    }
+    for (int kind = 0; kind < TEXTS; kind++)
+        if (found[kind].columns > 0)
+            say_unused(c, &found[kind], kind);
+}
+
 void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *word,
                            int64_t length)
 {
     char line[400];
     snprintf(line, sizeof line,
-             "%.100s: %" PRId64 " value%s not seen in training, the first is \"%.*s\": equal to "
-             "no other",
+             "%.100s: %" PRId64 " value%s not seen in training, the first is \"%.*s\": treated as "
+             "different from all others",
              name, count, count == 1 ? " was" : "s were", length < 60 ? (int)length : 60, word);
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }

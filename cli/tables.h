@@ -18,6 +18,8 @@ void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *
                            int64_t length);
 /* Rows that cannot be read, the first of them in line `at`. */
 void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why);
+/* The columns of text that the default kernel of a table leaves out, and how to use them. */
+void cli_tables_say_unused(cli *c, const mcr_data *data);
 /* Objects that have no row in the table of --join. */
 void cli_tables_say_unmatched(cli *c);
 /* Values that are missing. */

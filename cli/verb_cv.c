@@ -289,7 +289,7 @@ static void print_summary(const cv_job *job, const cli_evaluation *e)
         printf("fold %-3" PRId64 " %s  %s\n", s + 1, r->kernel[s], r->options[s]);
     const char *positive = r->task == MCR_CLASSIFY ? cli_evaluation_positive(e) : NULL;
     if (positive)
-        cli_say("positive", "%s (precision, recall, f1, curves and brier are of this class)",
+        cli_say("positive", "%s (precision, recall, f1, curves and brier are for this class)",
                 positive);
     if (!job->call->split.metric)
         cli_evaluation_say(stdout, e);
@@ -343,7 +343,7 @@ static int run(cli *c, const void *values)
         char text[128];
         fflush(stdout);
         snprintf(text, sizeof text,
-                 "%" PRId64 " of %" PRId64 " trainings ended before they were optimal",
+                 "%" PRId64 " of %" PRId64 " trainings stopped before they were optimal",
                  job.report->unfinished, job.report->fits);
         cli_progress_log(c, MCR_LOG_WARNING, text);
     }

@@ -173,7 +173,7 @@ static int show(explanation *e, const explain_call *call)
         cli_say("model", "%s, %s", r->learner, r->kernel);
         cli_say("features", "%" PRId64 " in %" PRId64 " support vectors", e->count, r->support);
         if (mcr_model_scales(e->model))
-            cli_say("scaled", "the weights are those of columns after --scale");
+            cli_say("scaled", "the weights refer to scaled columns (--scale)");
         return explain(e, call, NULL);
     }
     cli_json j;
@@ -275,8 +275,7 @@ static int explain_data(cli *c, const mcr_model *model, const explain_call *call
 {
     mcr_data *data = NULL;
     mcr_importance_report *r = NULL;
-    c->reading.features = mcr_model_report(model)->features;
-    c->reading.like = mcr_model_layout(model);
+    cli_read_like(c, model);
     int bad = cli_read_words(c, &data, 1);
     if (!bad)
         bad = cli_fail_words(c,
@@ -310,7 +309,7 @@ static int check_call(cli *c, const explain_call *call)
     if (!data && (call->shap != INT64_MIN || call->metric || call->repeats > 0))
         return cli_refuse(c, "--shap, --metric and --repeats are for MODEL with DATA");
     if (call->shap != INT64_MIN && (call->metric || call->repeats > 0))
-        return cli_refuse(c, "--shap explains one object: leave --metric and --repeats out");
+        return cli_refuse(c, "--shap explains one object: omit --metric and --repeats");
     if (call->shap == INT64_MIN && call->samples > 0)
         return cli_refuse(c, "--samples is for --shap");
     return 0;

@@ -58,9 +58,9 @@ static void remark_on_probabilities(cli *c, const mcr_model *model, const char *
 {
     if (mcr_model_has_probability(model) && strcmp(to, "libsvm") == 0)
         cli_progress_log(c, MCR_LOG_WARNING,
-                         "the probabilities are left out; mercer predict takes the most probable "
-                         "class where there are any, so some labels may differ (fitted without "
-                         "--probability they are the same)");
+                         "the probabilities are omitted; mercer predict uses the most probable "
+                         "class if a model has probabilities, so some labels may differ (they are "
+                         "the same for a model fitted without --probability)");
 }
 
 static void print_bound(const mcr_export_report *r)
@@ -143,7 +143,7 @@ static const cli_option options[] = {
      .offset = AT(to),
      .required = 1,
      .argument = "FORM",
-     .help = "c (and a header), onnx, json, libsvm (as svm-train writes it)"},
+     .help = "c (and a header), onnx, json, libsvm (as written by svm-train)"},
     CLI_OUTPUT_OPTION(AT(output), "output file (default: standard output)"),
     {.name = "double",
      .type = CLI_FLAG,

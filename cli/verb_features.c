@@ -56,7 +56,7 @@ static void print_summary(const features_call *call, const mcr_kernel *kernel,
     int64_t n = mcr_features_objects(f, 0);
     cli_say("kernel", "%s", mcr_kernel_text(kernel));
     cli_say("objects", "%" PRId64, n);
-    cli_say("features", "%" PRId64 ", on average %.6g of them not 0 in an object",
+    cli_say("features", "%" PRId64 ", on average %.6g of them non-zero per object",
             mcr_features_count(f), n ? (double)count_values(f) / (double)n : 0);
     for (int64_t i = 0; i < mcr_features_count(f) && i < call->names; i++) {
         char number[32];
@@ -315,7 +315,7 @@ const cli_verb cli_verb_features = {
              "objects.\n"
              "With --approx the vectors have R features, and their inner products approximate\n"
              "the kernel; the error is measured on a sample of pairs. Files also contain the\n"
-             "targets, except .npy, which has the numbers alone.",
+             "targets, except .npy, which has only the numbers.",
     .examples = "mercer sample motifs -n 200 -o motifs.txt\n"
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
                 "mercer fit svm motifs.svm -k linear -o linear.mercer\n"

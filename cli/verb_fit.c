@@ -57,17 +57,18 @@ static int open_more(fit_job *job)
     cli *c = job->c;
     const char *path = job->call->resume;
     if (!isnan(job->call->calibrate))
-        return cli_refuse(c, "--calibrate: a model that goes on cannot hold objects out");
+        return cli_refuse(c, "--calibrate: a continued model cannot hold out objects");
     if (job->call->start)
-        return cli_refuse(c, "--start is for the same data, --resume for more: give one of them");
+        return cli_refuse(c,
+                          "--start is for the same data, --resume for more data: give one of them");
     if (job->call->balance)
-        return cli_refuse(c, "--balance: the model that --resume goes on from has its own options");
+        return cli_refuse(c, "--balance: the model of --resume has its own options");
     if (job->call->threshold)
-        return cli_refuse(c, "--threshold: a model that goes on has no folds to learn it from");
+        return cli_refuse(c, "--threshold: a continued model has no folds to learn it from");
     if (job->call->positive)
-        return cli_refuse(c, "--positive: the model that --resume goes on from has its own");
+        return cli_refuse(c, "--positive: the model of --resume has its own");
     if (job->call->scale)
-        return cli_refuse(c, "--scale: the model that --resume goes on from has its own scaling");
+        return cli_refuse(c, "--scale: the model of --resume has its own scaling");
     int bad = cli_fail(c, mcr_model_load(&job->start, c->ctx, path));
     if (bad)
         return bad;
@@ -78,8 +79,8 @@ static int open_more(fit_job *job)
                           cli_word(c, 0));
     if (!cli_learner_can_resume(report->learner))
         return cli_refuse(c,
-                          "--resume: %s is a model of %s, which cannot go on with more data: "
-                          "perceptron and pegasos can",
+                          "--resume: %s is a model of %s, which cannot continue with more data: "
+                          "only perceptron and pegasos can",
                           path, report->learner);
     bad = cli_fail(c, mcr_options_of(&job->options, c->ctx, job->start));
     if (!bad)
@@ -99,14 +100,14 @@ static int open_job(fit_job *job)
     if (job->call->report && strcmp(job->call->report, "bounds") != 0)
         return cli_refuse(c, "--report %s: there is bounds", job->call->report);
     if (job->call->report && (job->call->resume || !isnan(job->call->calibrate)))
-        return cli_refuse(c, "--report bounds is for a training on all of the data");
+        return cli_refuse(c, "--report bounds is for training on all of the data");
     if (job->call->resume)
         return open_more(job);
     int bad = cli_learner_options(c, &job->options, cli_word(c, 0));
     if (!bad && job->call->balance)
         bad = cli_learner_balance(c, job->options, cli_word(c, 0));
     if (!bad && job->call->start && !isnan(job->call->calibrate))
-        bad = cli_refuse(c, "--calibrate trains on a part of the data: leave --start out");
+        bad = cli_refuse(c, "--calibrate trains on a part of the data: omit --start");
     if (!bad && job->call->scale)
         bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
     if (!bad && job->call->kernel)
@@ -128,7 +129,7 @@ static int open_job(fit_job *job)
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
     if (!bad)
-        cli_advise_targets(c, cli_word(c, 0), job->data);
+        bad = cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
 }
 
@@ -185,22 +186,21 @@ static void print_summary(const fit_job *job)
 static void warn(const fit_job *job)
 {
     static const char *const how[] = {
-        [MCR_STOP_STEPS] = "the steps of --max-steps were used up; allow more",
-        [MCR_STOP_TIME] = "the time of --time-limit was over; allow more",
+        [MCR_STOP_STEPS] = "--max-steps was reached; allow more",
+        [MCR_STOP_TIME] = "--time-limit was reached; allow more",
         [MCR_STOP_INTERRUPTED] = "interrupted; call it again to finish",
-        [MCR_STOP_STUCK] =
-            "rounding, or a kernel that is not positive semidefinite, allowed no more "
-            "progress; check the kernel (mercer check)",
+        [MCR_STOP_STUCK] = "rounding, or a kernel that is not positive semidefinite, allowed no "
+                           "further progress; check the kernel (mercer check)",
     };
     const mcr_report_fit *r = mcr_model_report(job->model);
     const char *path = job->keep.beside ? job->keep.beside : job->call->output;
-    char text[1024], resume[512] = "", far[96] = "a part of the problem was not begun", value[32];
+    char text[1024], resume[512] = "", far[96] = "a part of the problem was not started", value[32];
     if (r->stop == MCR_STOP_OPTIMAL || r->stop == MCR_STOP_LOCAL ||
         (job->call->resume && r->stop == MCR_STOP_STEPS))
         return;
     if (path && !r->approx && cli_learner_can_start(r->learner) && r->stop != MCR_STOP_STUCK &&
         strcmp(path, "-") != 0)
-        snprintf(resume, sizeof resume, " (with --start %s it goes on from here)", path);
+        snprintf(resume, sizeof resume, " (--start %s continues from here)", path);
     int known = !(r->value_error > 0.05 * r->value);
     if (isfinite(r->value) && known)
         snprintf(far, sizeof far, "%s %.2g, tolerance %.2g", r->certificate, r->value,
@@ -210,13 +210,13 @@ static void warn(const fit_job *job)
                  cli_short_text(value, r->value, r->value_error), r->tolerance);
     if (r->stop == MCR_STOP_STUCK)
         snprintf(resume, sizeof resume, "%s",
-                 cli_learner_has(r->learner, "tol") ? ", scale the data, or take a larger --tol"
+                 cli_learner_has(r->learner, "tol") ? ", scale the data, or use a larger --tol"
                                                     : ", or scale the data");
     const char *why = how[r->stop];
     if (r->stop == MCR_STOP_STEPS && cli_learner_has(r->learner, "passes"))
-        why = "the passes or steps that were allowed are used up; allow more (--passes)";
+        why = "the limit on passes or steps was reached; allow more (--passes)";
     snprintf(text, sizeof text, "not optimal: %s: %s%s%s%s", far, why, resume,
-             job->keep.beside ? "; the model that was there stays, this one is " : "",
+             job->keep.beside ? "; the existing model is kept, this one is " : "",
              job->keep.beside ? job->keep.beside : "");
     cli_progress_warn(job->c, text);
 }
@@ -377,7 +377,7 @@ const cli_verb cli_verb_fit = {
              "from the optimum and is recomputed from scratch. mercer learners lists the\n"
              "learners; mercer fit LEARNER --help shows the options of one.\n"
              "A limit of time or steps keeps the best model so far, with a warning. Ctrl-C\n"
-             "keeps it, too: if MODEL exists already, the new model goes beside it\n"
+             "keeps it as well: if MODEL already exists, the new model is written beside it\n"
              "(MODEL.interrupted). The exit status is then 130.\n"
              "--resume continues training a model of perceptron or pegasos with more data. The\n"
              "learner, the kernel and all options that the call does not give are taken from\n"

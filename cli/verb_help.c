@@ -28,7 +28,7 @@ const cli_verb cli_verb_help = {
     .name = "help",
     .summary = "how to use a verb, with examples",
     .usage = "[VERB]",
-    .about = "Shows what a verb does, its options and examples that work; without VERB, all verbs.",
+    .about = "Shows what a verb does, its options and examples; without VERB, lists all verbs.",
     .examples = "mercer help\n"
                 "mercer help gram",
     .traits = CLI_NO_CONTEXT,

@@ -38,8 +38,7 @@ static int read_input(plot_job *job)
         bad = cli_fail(c, mcr_model_load(&job->model, c->ctx, cli_word(c, 0)));
         if (bad)
             return bad;
-        c->reading.features = mcr_model_report(job->model)->features;
-        c->reading.like = mcr_model_layout(job->model);
+        cli_read_like(c, job->model);
         if (job->call->kernel)
             return cli_refuse(c, "--kernel: the model has its own kernel, %s",
                               mcr_model_report(job->model)->kernel);
@@ -47,8 +46,9 @@ static int read_input(plot_job *job)
     for (int i = 1; cli_word(c, i); i++)
         if (cli_is_model(cli_word(c, i)))
             return cli_refuse(c,
-                              first ? "%s is a model, and so is the first: a picture is of one"
-                                    : "%s is a model: name it first",
+                              first
+                                  ? "%s is a model, and so is the first: a picture shows one model"
+                                  : "%s is a model: name it first",
                               cli_word(c, i));
     if (!first || cli_word(c, first) || c->reading.classes.count)
         bad = cli_read_words(c, &job->data, first);
@@ -82,16 +82,15 @@ static int check_call(plot_job *job)
     const plot_call *call = job->call;
     int bad = cli_output_check(c, call->output);
     if (!bad && call->output && !mcr_figure_format(call->output))
-        bad = cli_refuse(c,
-                         "-o %s: the ending says how to draw: .svg, .png, .pdf, .html, .json "
-                         "or .txt",
-                         call->output);
+        bad = cli_refuse(
+            c, "-o %s: the extension selects the format: .svg, .png, .pdf, .html, .json or .txt",
+            call->output);
     if (!bad && call->animate && !c->common.json) {
         const char *format = call->output ? mcr_figure_format(call->output) : NULL;
         if (!format || (strcmp(format, "svg") != 0 && strcmp(format, "html") != 0 &&
                         strcmp(format, "json") != 0))
-            bad = cli_refuse(c, "--animate writes a file that moves: say -o FILE.svg or "
-                                "-o FILE.html, which has a slider");
+            bad = cli_refuse(c, "--animate writes an animated file: use -o FILE.svg or -o "
+                                "FILE.html, which has a slider");
     }
     if (!bad)
         bad = check_size(job);

@@ -52,8 +52,9 @@ static int check_words(const predict_job *job)
     for (int64_t k = 0; k < mcr_model_classes(a->model); k++)
         if (!job->call->scores && !job->call->proba && !wants_interval(job) &&
             cli_output_is_binary(a->path) && !is_number(mcr_model_class_name(a->model, k)))
-            return cli_refuse(a->c, "-o: .npy holds numbers, and class \"%s\" is none: write .csv",
-                              mcr_model_class_name(a->model, k));
+            return cli_refuse(
+                a->c, "-o: .npy files hold numbers, and class \"%s\" is not one: write .csv",
+                mcr_model_class_name(a->model, k));
     return 0;
 }
 
@@ -79,11 +80,10 @@ static int check_call(const predict_job *job)
     if (job->call->threshold && !job->call->calibration &&
         mcr_threshold_learns(job->call->threshold) &&
         !(job->call->threshold[0] == 'c' && mcr_model_has_probability(a->model)))
-        return cli_refuse(
-            c,
-            "--threshold %s is learnt: say it to fit, or give --calibration FILE with "
-            "objects that %s was not trained on",
-            job->call->threshold, cli_word(c, 0));
+        return cli_refuse(c,
+                          "--threshold %s must be learnt: give it to fit, or use --calibration "
+                          "FILE with objects that %s was not trained on",
+                          job->call->threshold, cli_word(c, 0));
     if (wants_interval(job) && !job->call->calibration && !mcr_model_has_interval(a->model))
         return cli_refuse(c,
                           "--interval: %s was not calibrated: fit it with --calibrate 0.2, or give "
@@ -93,13 +93,13 @@ static int check_call(const predict_job *job)
         return cli_refuse(c, "--positive: %s does not predict classes", cli_word(c, 0));
     if (a->report->task == MCR_TRANSFORM)
         return cli_refuse(c,
-                          "%s is a model of %s, which predicts nothing (mercer transform gives "
+                          "%s is a model of %s, which predicts nothing (mercer transform computes "
                           "its coordinates)",
                           cli_word(c, 0), a->report->learner);
     if ((job->call->std || wants_draws(job)) && !mcr_model_has_std(a->model))
         return cli_refuse(c,
-                          "%s: %s is a model of %s, which does not know how sure it is of a "
-                          "value (gp, fitted to numbers, does)",
+                          "%s: %s is a model of %s, which has no standard deviations (only gp for "
+                          "regression has them)",
                           job->call->std ? "--std" : "--sample", cli_word(c, 0),
                           a->report->learner);
     if (job->call->proba && !mcr_model_classes(a->model))
@@ -405,8 +405,8 @@ static void say_sides(const predict_job *job)
     for (int64_t i = 0; i < a->n; i++)
         outside += job->value[i] < 0;
     snprintf(text, sizeof text,
-             "the targets are not compared: %s says +1 for inside and -1 for outside, and they are "
-             "others; %" PRId64 " of %" PRId64 " objects are outside",
+             "the targets are not compared: %s predicts +1 for inside and -1 for outside, and the "
+             "targets are different; %" PRId64 " of %" PRId64 " objects are outside",
              a->report->learner, outside, a->n);
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }

@@ -60,15 +60,16 @@ static int read_models(report_job *job)
         bad = cli_fail(c, mcr_model_load(&s->model, c->ctx, s->path));
         mcr_task task = bad ? MCR_CLASSIFY : mcr_model_report(s->model)->task;
         if (!bad && task != MCR_CLASSIFY && task != MCR_REGRESS)
-            bad = cli_refuse(c, "%s is a model of %s: a report is of classes or numbers", s->path,
-                             mcr_model_report(s->model)->learner);
+            bad = cli_refuse(
+                c, "%s is a model of %s: a report needs predictions of classes or numbers", s->path,
+                mcr_model_report(s->model)->learner);
         if (!bad && mcr_model_report(s->model)->targets > 1)
-            bad = cli_refuse(c, "%s predicts several targets: a report is of one", s->path);
+            bad = cli_refuse(c, "%s predicts several targets: a report covers one", s->path);
         if (!bad && job->models == 2 && task != mcr_model_report(job->of[0].model)->task)
             bad = cli_refuse(c, "%s and %s predict different things", job->of[0].path, s->path);
     }
     if (!bad && !cli_word(c, job->models))
-        bad = cli_refuse(c, "say which DATA: mercer report MODEL DATA -o report.html");
+        bad = cli_refuse(c, "DATA is missing: mercer report MODEL DATA -o report.html");
     return bad;
 }
 
@@ -85,8 +86,9 @@ static int ask(report_job *job, subject *s)
     if (bad)
         return bad;
     if (!s->evaluation.what.target)
-        return cli_fault(c, cli_word(c, job->models),
-                         "a report compares predictions with targets, and there are none that fit");
+        return cli_fault(
+            c, cli_word(c, job->models),
+            "a report compares predictions with targets, and there are no suitable ones");
     s->evaluation.metrics = job->call->metric;
     s->value = cli_alloc_matrix(c, job->n, 1, sizeof *s->value);
     s->score = per_class ? cli_alloc_matrix(c, job->n, outputs, sizeof *s->score) : NULL;
@@ -109,8 +111,7 @@ static int open_job(report_job *job)
         bad = read_models(job);
     if (bad)
         return bad;
-    c->reading.features = mcr_model_report(job->of[0].model)->features;
-    c->reading.like = mcr_model_layout(job->of[0].model);
+    cli_read_like(c, job->of[0].model);
     bad = cli_read_words(c, &job->data, job->models);
     job->n = bad ? 0 : mcr_data_count(job->data);
     for (int m = 0; m < job->models && !bad; m++)
@@ -223,7 +224,7 @@ static int put_metrics(const report_job *job)
     fprintf(to, "</table>\n");
     const char *positive = cli_evaluation_positive(&job->of[0].evaluation);
     if (positive) {
-        fprintf(to, "<p>Precision, recall, F1, curves and brier are of the class <b>");
+        fprintf(to, "<p>Precision, recall, F1, curves and brier are for the class <b>");
         cli_page_text(to, positive);
         fprintf(to, "</b>.</p>\n");
     }

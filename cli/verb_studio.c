@@ -31,13 +31,12 @@ static int write_page(cli *c, const studio_call *call)
     const char *page = studio_page_alone(&bytes);
     int bad = cli_output_check(c, call->output);
     if (!bad && cli_word(c, 0))
-        bad = cli_refuse(c, "-o writes the page alone: drop the file on it in the browser");
+        bad = cli_refuse(c, "-o writes only the page: drop the file on it in the browser");
     if (!bad && !page)
         bad = cli_fault(
             c, NULL,
-            "this program was built without the page that works alone "
-            "(meson setup -Dweb=enabled, which needs emscripten); mercer studio without "
-            "-o serves it from here");
+            "this program was built without the standalone page (meson setup -Dweb=enabled, which "
+            "needs emscripten); mercer studio without -o serves it from here");
     if (!bad)
         bad = cli_output_text(c, call->output, page, bytes);
     if (!bad && !c->common.quiet && !c->common.json)

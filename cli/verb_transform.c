@@ -63,8 +63,7 @@ static int count_columns(transform_job *job)
     }
     if (!mcr_model_has_coordinates(a->model))
         return cli_refuse(a->c,
-                          "%s is a model of %s, which has no coordinates (mercer predict gives "
-                          "what it says)",
+                          "%s is a model of %s, which has no coordinates (use mercer predict)",
                           cli_word(a->c, 0), a->report->learner);
     a->cols = mcr_model_outputs(a->model);
     job->pairs = a->report->second_kernel ? a->cols / 2 : 0;
@@ -203,7 +202,7 @@ static int run(cli *c, const void *values)
     transform_job job = {.call = values};
     const char *path = job.call->output;
     if (job.call->distance && !job.call->preimage)
-        return cli_refuse(c, "--distance is that of pre-images: say --preimage as well");
+        return cli_refuse(c, "--distance is the distance of pre-images: use --preimage as well");
     int bad = cli_apply_open(&job.apply, c, path);
     if (!bad)
         bad = transform(&job);
@@ -246,7 +245,7 @@ const cli_verb cli_verb_transform = {
     .usage = "MODEL DATA... [-o FILE] [--preimage [--distance]]",
     .about = "Computes the coordinates of each object in a model of pca, fisher or cca, one\n"
              "object per line.\n"
-             "--preimage goes back from the coordinates in a model of pca to a vector whose\n"
+             "--preimage maps the coordinates in a model of pca back to a vector whose\n"
              "coordinates are as close as possible. This removes what the components do not\n"
              "describe, such as noise. --distance adds a column with the distance to the\n"
              "projection in feature space.\n"

@@ -56,9 +56,8 @@ static int choose_checkpoint(tune_job *job)
     search->resume = call->resume ||
                      (search->checkpoint && stat(search->checkpoint, &(struct stat){0}) == 0);
     return call->resume && !search->checkpoint
-               ? cli_refuse(job->c,
-                            "--resume: the checkpoint stands beside the model: say -o MODEL, "
-                            "or --checkpoint FILE")
+               ? cli_refuse(job->c, "--resume: the checkpoint is beside the model: use -o MODEL, "
+                                    "or --checkpoint FILE")
                : 0;
 }
 
@@ -215,8 +214,8 @@ static void print_best(const mcr_tune_report *r)
     /* Order: what could not be trained or was left out comes last. */
     const mcr_point *first = order[0], *best = r->point[r->best];
     if (first->state == MCR_POINT_DONE && first->score != best->score && strchr(first->kernel, '['))
-        printf("  a list is chosen only if it is better by more than chance, not for its score "
-               "alone\n");
+        printf(
+            "  a list is chosen only if its improvement is significant, not for its score alone\n");
     free(order);
 }
 
@@ -241,11 +240,14 @@ static void print_summary(const tune_job *job)
            r->metric, r->points, r->possible, r->fits, r->seconds);
     print_best(r);
     if (beaten)
-        printf("  %" PRId64 " points were left out before all folds: they were behind\n", beaten);
+        printf("  %" PRId64
+               " points were dropped before all folds were tested: they could not win\n",
+               beaten);
     if (failed)
         printf("  %" PRId64 " points could not be trained\n", failed);
     if (r->edge)
-        printf("  the best is at an end of the range of %s: a wider one may have better\n",
+        printf("  the best point is at an end of the range of %s: a wider range may contain a "
+               "better one\n",
                r->edge);
     if (job->call->split.relevance && job->call->split.relevance[0] == 'y' && !has_relevances(r))
         printf("  --relevance: no lists were tried: that needs a range of gamma or length, 2 to 64 "
@@ -279,9 +281,9 @@ static void warn_stopped(const tune_job *job)
         return;
     snprintf(text, sizeof text,
              "%s after %" PRId64 " points: the model is the best so far%s%.300s%s",
-             r->stopped == MCR_STOP_TIME ? "the time of --time-limit was over" : "interrupted",
-             r->points, checkpoint ? "; what is done is kept in " : "",
-             checkpoint ? checkpoint : "", checkpoint ? ": the same call goes on" : "");
+             r->stopped == MCR_STOP_TIME ? "--time-limit was reached" : "interrupted", r->points,
+             checkpoint ? "; completed work is stored in " : "", checkpoint ? checkpoint : "",
+             checkpoint ? ": the same call continues" : "");
     fflush(stdout);
     cli_progress_warn(job->c, text);
 }
@@ -295,7 +297,7 @@ static void warn(const tune_job *job)
         return;
     fflush(stdout);
     snprintf(text, sizeof text,
-             "%" PRId64 " of %" PRId64 " trainings ended before they were optimal", r->unfinished,
+             "%" PRId64 " of %" PRId64 " trainings stopped before they were optimal", r->unfinished,
              r->fits);
     cli_progress_warn(job->c, text);
 }
@@ -316,7 +318,7 @@ static int run(cli *c, const void *values)
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
         bad = s == MCR_BAD_CALL ? cli_fail(c, s) : cli_fail_words(c, s, 1);
         if (s == MCR_STOPPED && search->checkpoint)
-            fprintf(stderr, "mercer: what is done is kept in %s: the same call goes on\n",
+            fprintf(stderr, "mercer: completed work is stored in %s: the same call continues\n",
                     search->checkpoint);
     }
     if (!bad)
@@ -389,13 +391,13 @@ const cli_verb cli_verb_tune = {
              "If there is no range, the kernels are rbf and laplace with ranges of gamma, C\n"
              "(or lambda, nu, neighbors) has a range, both ways of scaling are tried, and the\n"
              "search goes from coarse to fine. As a last step, each column gets its own gamma\n"
-             "if that is better by more than chance (--relevance).\n"
+             "if the improvement is significant (--relevance).\n"
              "All settings of the options share kernel values, and each training starts from\n"
              "the previous solution. Points that can no longer win are dropped.\n"
              "Completed points are stored in a file beside the model: after Ctrl-C or a crash,\n"
              "the same call continues the search and gives the same result. After Ctrl-C, or\n"
-             "when --time-limit is over, the model is trained with the best point so far; a\n"
-             "second Ctrl-C ends at once.",
+             "when --time-limit is reached, the model is trained with the best point so far; a\n"
+             "second Ctrl-C ends the program at once.",
     .examples =
         "mercer sample moons -n 500 -o moons.csv\n"
         "mercer tune svm moons.csv -o moons.mercer\n"

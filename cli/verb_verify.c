@@ -40,6 +40,8 @@ static void list_numbers(row *to, const mcr_report_fit *r, const mcr_verificatio
         to[i] = all[i];
 }
 
+static const char *const verdict_name[] = {"disagrees", "agrees", "undecided"};
+
 static void print_json(cli *c, const mcr_model *model, const mcr_verification *v)
 {
     const mcr_report_fit *r = mcr_model_report(model);
@@ -47,7 +49,11 @@ static void print_json(cli *c, const mcr_model *model, const mcr_verification *v
     cli_json j;
     list_numbers(number, r, v);
     cli_json_begin(&j, stdout);
-    cli_json_flag(&j, "agrees", v->agrees);
+    if (v->verdict == MCR_VERIFY_UNDECIDED)
+        cli_json_null(&j, "agrees");
+    else
+        cli_json_flag(&j, "agrees", v->agrees);
+    cli_json_text(&j, "verdict", verdict_name[v->verdict]);
     cli_json_text(&j, "fault", v->fault[0] ? v->fault : NULL);
     cli_json_text(&j, "learner", r->learner);
     cli_json_text(&j, "kernel", r->kernel);
@@ -99,10 +105,11 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
     }
     printf("%-*s %16.2g\n\n", wide, "tolerance", v->tolerance);
     bool open = isnan(v->value.recomputed) && !isnan(v->value.printed);
-    cli_say_word("verdict", v->agrees ? CLI_GOOD : CLI_BAD, v->agrees ? "agrees" : "disagrees",
+    static const cli_style style[] = {CLI_BAD, CLI_GOOD, CLI_DOUBT};
+    cli_say_word("verdict", style[v->verdict], verdict_name[v->verdict],
                  !v->agrees ? v->fault
-                 : open     ? "what was recomputed holds; the certificate itself was not"
-                            : "the certificate holds");
+                 : open ? "the recomputed numbers agree; the certificate itself was not recomputed"
+                        : "the certificate holds");
 }
 
 static int run(cli *c, const void *values)
@@ -115,8 +122,8 @@ static int run(cli *c, const void *values)
     int bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad && mcr_model_report(model)->version &&
         !(isnan(call->C) && isnan(call->epsilon) && isnan(call->tol)))
-        bad = cli_refuse(c,
-                         "-C, --epsilon and --tol are for models of LIBSVM: this one holds them");
+        bad = cli_refuse(
+            c, "-C, --epsilon and --tol are for models of LIBSVM: this one contains them");
     if (!bad) {
         c->reading.features = mcr_model_report(model)->features;
         c->reading.like = mcr_model_layout(model);
@@ -130,7 +137,7 @@ static int run(cli *c, const void *values)
     else if (!bad)
         print_table(model, &found);
     if (!bad)
-        bad = !found.agrees;
+        bad = found.verdict == MCR_VERIFY_DISAGREES;
     mcr_data_free(data);
     mcr_model_free(model);
     return bad;
@@ -177,9 +184,10 @@ const cli_verb cli_verb_verify = {
              "in double and compensated sums; nothing is shared with the solvers. Each number\n"
              "has a bound on its error, and only digits that are known are shown. The exit\n"
              "status is 1 if a number differs by more than its last printed digit, or if the\n"
-             "verdict does not hold. Give the training data as they were given to fit.\n"
-             "MODEL may be a file written by LIBSVM's svm-train; it is checked against\n"
-             "LIBSVM's tolerance.",
+             "verdict does not hold. Where rounding hides whether a certificate is within its\n"
+             "tolerance, the verdict is \"undecided\", and the status 0. Give the training data\n"
+             "as they were given to fit. MODEL may be a file written by LIBSVM's svm-train; it\n"
+             "is checked against LIBSVM's tolerance.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer verify moons.mercer moons.csv\n"

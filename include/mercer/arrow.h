@@ -1,7 +1,7 @@
 /* arrow.h: tables in Arrow's C data interface as data sets.
  *
- * pyarrow, pandas, polars, DuckDB and others hand over tables as a pair of structs, declared here
- * as in Arrow's specification. Columns become fields:
+ * pyarrow, pandas, polars, DuckDB and others pass tables as a pair of structs, declared here as in
+ * Arrow's specification. Columns become fields:
  *
  *   numbers, booleans, dates, times   together the dense field "x", whose columns have their names;
  *                                     dates in days and times in seconds since 1970
@@ -71,11 +71,11 @@ typedef struct mcr_arrow_options {
 } mcr_arrow_options;
 
 /* Makes a data set from the record batches of one table (count >= 1): struct arrays of type
- * `schema`, which is borrowed during the call. The library takes over the batches, also on failure:
- * their `release` is NULL afterwards, and the original release function is called when the last
- * data set over the memory is freed, in the thread that frees it. Several batches are copied into
- * one. options may be NULL. MCR_BAD_DATA for values that cannot be used, MCR_BAD_CALL for a column
- * type that is not listed above. */
+ * `schema`, which is borrowed during the call. The library takes ownership of the batches, also on
+ * failure: their `release` is NULL afterwards, and the original release function is called when the
+ * last data set over the memory is freed, in the thread that frees it. Several batches are copied
+ * into one. options may be NULL. MCR_BAD_DATA for values that cannot be used, MCR_BAD_CALL for a
+ * column type that is not listed above. */
 MCR_API mcr_status mcr_data_arrow(mcr_data **out, mcr *ctx, const struct ArrowSchema *schema,
                                   struct ArrowArray *batch, int64_t count,
                                   const mcr_arrow_options *options);

@@ -24,10 +24,10 @@
  *         mcr_builder_close(b);
  *
  * Ownership: the memory must stay valid and unchanged until `release` is called (NULL: nothing is
- * called). That happens exactly once: when the last data set or view that reads the memory is
- * freed, in the thread that frees it, or, if the call fails, before it returns. Only a view whose
- * size is not set is refused without a call of `release`. A model keeps a copy of its support
- * vectors and needs none of the borrowed memory.
+ * called). It is called exactly once: when the last data set or view that reads the memory is
+ * freed, in the thread that frees it, or, if the call fails, before it returns. The only exception
+ * is a view whose size is not set: it is refused without a call of `release`. A model keeps a copy
+ * of its support vectors and does not use the borrowed memory.
  *
  * Arrays must be aligned for their type. Bad values in the arrays are MCR_BAD_DATA, with row and
  * column in the message; after a failure the builder can only be closed.
@@ -83,8 +83,8 @@ MCR_API mcr_status mcr_builder_borrow_precomputed(mcr_builder *builder, const ch
                                                   const mcr_dense_view *view, const int64_t *id);
 
 /* Compressed sparse rows: row i has entries start[i] .. start[i+1]-1; columns from 0, ascending
- * within a row, and fewer than 2^31 also where indices have 64 bits. 32-bit starts, and starts that
- * do not begin with 0, are copied. */
+ * within a row, and fewer than 2^31 even if indices have 64 bits. 32-bit starts, and starts that do
+ * not begin with 0, are copied. */
 typedef struct mcr_sparse_view {
     size_t size; /* sizeof(mcr_sparse_view) */
     int64_t cols;

@@ -133,8 +133,8 @@ MCR_API const char *mcr_message(const mcr *ctx);
 /* The file and line of the fault, if it is in a file; else NULL and 0. */
 MCR_API const char *mcr_message_file(const mcr *ctx);
 MCR_API int64_t mcr_message_line(const mcr *ctx);
-/* Messages name concepts ("the memory budget"). The id says in a short word what would help, so
- * that a program can name its own option or command. A static string; NULL: nothing in particular.
+/* Messages name concepts ("the memory budget"). The id identifies the remedy by a short word, so
+ * that a program can name its own option or command. A static string; NULL: none in particular.
  *   memory, data-limit, work-limit   raise memory_bytes, data_bytes, work_seconds of mcr_config
  *   format, target, array, cache-dir set that field of mcr_read_options (array: only and target)
  *   join, key                        set `join` of mcr_read_options; name the key of mcr_join_open
@@ -147,17 +147,18 @@ MCR_API int64_t mcr_message_line(const mcr *ctx);
  *   option NAME, option NAME=VALUE   set that option of the learner */
 MCR_API const char *mcr_message_id(const mcr *ctx);
 
-/* From now on trainings of mcr_fit keep their state in this file every ten seconds or more, and
- * begin with what it holds; NULL: they do not. A training that was killed and goes on gives the
- * same model, to the last bit, as one that was not. A file of other data, of another kernel,
- * option, seed or version is MCR_BAD_DATA, and so is a damaged one; MCR_BAD_CALL for learners that
- * keep nothing (knn, pca, fisher, cca). The file stays when the training is done. Give
- * memory_bytes, too: the default depends on what is free. */
+/* From now on mcr_fit stores the state of a training in this file, at most every ten seconds, and
+ * continues from it if the file exists; NULL: it does not. A training that was killed and continued
+ * gives the same model, bit for bit, as an uninterrupted one. MCR_BAD_DATA if the file is damaged
+ * or belongs to other data or another kernel, option, seed or version; MCR_BAD_CALL for learners
+ * that cannot store their state (knn, pca, fisher, cca). The file stays after training. Set
+ * memory_bytes as well: its default depends on the free memory. */
 MCR_API mcr_status mcr_checkpoint_file(mcr *ctx, const char *path);
 
 MCR_API int mcr_threads(const mcr *ctx);
-/* Ends the threads that the context has started. From now on its work is done by the threads that
- * call: for contexts that live on because models or data in them do. Not from a callback. */
+/* Ends the threads that the context has started. Later calls run in the calling thread. For
+ * contexts that are kept only because models or data still use them. Must not be called from a
+ * callback. */
 MCR_API void mcr_stop_threads(mcr *ctx);
 MCR_API uint64_t mcr_seed(const mcr *ctx);
 MCR_API size_t mcr_memory_budget(const mcr *ctx);

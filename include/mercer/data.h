@@ -69,7 +69,7 @@ typedef struct mcr_join mcr_join;
 typedef struct mcr_read_options {
     size_t size;        /* sizeof(mcr_read_options) */
     const char *format; /* "libsvm csv tsv npy npz text fasta tu jsonl precomputed sqlite"; NULL:
-                         * found */
+                         * detected */
     /* csv/tsv: the target column, by name or number from 1; jsonl: the key; npy and precomputed
      * matrices: a second .npy file; npz: an array (NULL: y, Y, target, label or labels, if there is
      * one); "none": no target. NULL, in csv/tsv: a column named target, label, class or y (tried in
@@ -83,7 +83,7 @@ typedef struct mcr_read_options {
     const char *const *class_files;
     int64_t features; /* libsvm: the least number of columns (a model's); 0: as found */
     /* csv/tsv: the table that a model was trained on (mcr_model_layout). If target or weight is
-     * NULL, it is the column that it was in this table: the column of the same name or, without a
+     * NULL, the same column as in this table is used: the column of the same name or, without a
      * header, at the same position if the number of columns is the same. A table with all columns
      * except these has no target. If the layout has roles, each column has the role that it had
      * there, and unknown columns are not read. NULL: the rules above hold. */
@@ -105,31 +105,35 @@ typedef struct mcr_read_options {
     int skip_bad; /* csv/tsv: 1: rows that cannot be read are skipped and counted */
     /* npy: 1: a matrix that takes more than a third of the memory budget stays in its file, which
      * must not change. Approximate models can be trained on such data, and all models can predict;
-     * what needs the values in memory is refused. */
+     * calls that need the values in memory fail. */
     int on_disk;
-    /* csv, tsv, sqlite, fasta, tu, jsonl: the columns of this table are added to each object: those
-     * of the row that has its key. Objects without such a row get missing values. If `like` is NULL
-     * and no object has one, that is MCR_BAD_DATA. NULL: none. */
+    /* csv, tsv, sqlite, fasta, tu, jsonl: each object gets the columns of the row of this table
+     * that has its key. Objects without such a row get missing values. MCR_BAD_DATA if `like` is
+     * NULL and no object has such a row. NULL: none. */
     mcr_join *join;
     /* csv, tsv, libsvm: 1: a file of more bytes than a third of the memory budget is read once, in
-     * parts, and its values stay in a binary cache, as above. The cache is FILE.mercer-cache, or
+     * parts, into a binary cache, which is then used as above. The cache is FILE.mercer-cache, or
      * in the folder cache_dir if that is not NULL; it is used again for the same file (by size and
      * time, or else by checksum) and the same options. Data with words, missing values or several
-     * targets are read into the memory. */
+     * targets are read into memory. */
     int cache;
     const char *cache_dir;
+    /* fasta, text: the classes of a model, NULL-terminated. If no label of the file is one of them,
+     * the labels are names: the data have no targets, and a warning is logged. An empty list: the
+     * model predicts numbers, and words are names. NULL: all labels are targets. */
+    const char *const *known;
 } mcr_read_options;
 
 /* Reads a table (csv, tsv, sqlite; with a header) to be joined. Its key is the column called `key`,
- * which must have each value once, and is text: 1 and 1.0 differ. The key of the objects is the
- * column or field of the same name; fasta: the first word of the header; tu: the number of the
- * graph, from 1. key NULL: the only column that both tables have; for objects that are no rows of a
- * table, the only column that has the role id. The key is an id, unless options->roles says
- * otherwise. To be closed after the last mcr_data_read with it; the data do not need it. */
+ * whose values must be unique; they are compared as text: 1 and 1.0 differ. The key of the objects
+ * is the column or field of the same name; fasta: the first word of the header; tu: the number of
+ * the graph, from 1. key NULL: the only column that both tables have; for objects that are not rows
+ * of a table, the only column with the role id. The key is an id, unless options->roles changes
+ * that. Close it after the last mcr_data_read that uses it; the data do not need it. */
 MCR_API mcr_status mcr_join_open(mcr_join **out, mcr *ctx, const char *path, const char *key);
 MCR_API void mcr_join_close(mcr_join *join); /* NULL allowed */
-/* How many of the *objects that were read with it have no row in it; *first: the key of the first
- * of these, cut to 63 bytes, borrowed; NULL: none. */
+/* The number of objects without a row in it, of the *objects that were read with it; *first: the
+ * key of the first of these, cut to 63 bytes, borrowed; NULL: none. */
 MCR_API int64_t mcr_join_unmatched(const mcr_join *join, int64_t *objects, const char **first);
 
 /* Reads a file (or TU directory; "-": standard input), compressed with gzip or not. Of an SQLite
@@ -263,7 +267,7 @@ MCR_API const mcr_layout *mcr_data_layout(const mcr_data *data);
 MCR_API int64_t mcr_layout_columns(const mcr_layout *layout);
 MCR_API const char *mcr_layout_column(const mcr_layout *layout, int64_t column, mcr_role *role);
 /* The column by which a table was joined (mcr_join_open), borrowed; NULL: none was. *beside: 1 if
- * that was to objects that are no rows of a table. */
+ * the objects were not rows of a table. */
 MCR_API const char *mcr_layout_key(const mcr_layout *layout, int *beside);
 /* Columns that are not fields but are copied to outputs: ids, groups, columns to keep. */
 MCR_API int64_t mcr_data_carried(const mcr_data *data);
@@ -276,17 +280,17 @@ MCR_API mcr_status mcr_data_carried_text(const mcr_data *data, int64_t c, int64_
 MCR_API int64_t mcr_data_dropped(const mcr_data *data);
 MCR_API int64_t mcr_data_skipped(const mcr_data *data, int64_t *line, const char **why);
 /* The same objects with missing numbers and words filled with values computed from these objects,
- * by the method of the read options. For using a kernel without a learner: mcr_fit does it by
+ * by the method of the read options. For using a kernel without a learner: mcr_fit does this
  * itself. */
 MCR_API mcr_status mcr_data_fill(mcr_data **out, const mcr_data *data);
 
 /* A view of some rows (repeats allowed); shares storage, O(count). Classes keep the parent's
  * numbering. */
 MCR_API mcr_status mcr_data_select(mcr_data **out, const mcr_data *data, mcr_rows rows);
-/* Splits off the column that says which objects belong together: a field of strings, or a named
- * column of dense vectors. group receives one number per object, equal for equal values; *out has
- * the same objects without the column. *out is NULL, with MCR_OK, if there is no column of that
- * name; MCR_BAD_DATA if there is no other column. */
+/* Splits off the column of groups, which shows which objects belong together: a field of strings,
+ * or a named column of dense vectors. group receives one number per object, equal for equal values;
+ * *out has the same objects without the column. *out is NULL, with MCR_OK, if there is no column of
+ * that name; MCR_BAD_DATA if there is no other column. */
 MCR_API mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char *column,
                                         int64_t *group);
 /* The same objects with the targets of detection: -1 for those of the class `anomaly`, +1 for all

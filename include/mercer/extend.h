@@ -27,7 +27,8 @@ typedef enum mcr_definite {
 
 /* A node bound to the data of x and z. After bind it does not change: several threads read it. */
 typedef struct mcr_bound mcr_bound;
-typedef struct mcr_binding mcr_binding; /* what the nodes of one expression share while bound */
+typedef struct mcr_binding mcr_binding; /* shared by the nodes of one expression while they are
+                                         * bound */
 typedef struct mcr_scratch mcr_scratch; /* one worker's temporary memory */
 
 /* A tile of kernel values to fill: k[i*ld + j] = K(x.i, z.j), double if `precise`, else float. */

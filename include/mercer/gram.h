@@ -1,8 +1,8 @@
 /* gram.h: the Gram matrix as an operator: blocks of K(x_i, z_j), products, centring, geometry.
  *
  * A Gram hides where its values come from: computed from data on demand, stored, or the product of
- * a feature matrix with its transpose. Its users see neither the difference nor the kernel and the
- * data behind it. Results do not depend on the number of threads.
+ * a feature matrix with its transpose. Its users need to know neither the representation nor the
+ * kernel and the data. Results do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,10 +83,10 @@ typedef struct mcr_check_report {
     size_t size; /* set by the library */
     mcr_verdict valid;
     char *reason;  /* one line */
-    int64_t rules; /* lines: how the closure rules decide, one node after the other */
+    int64_t rules; /* lines: the verdict of the closure rules, node by node */
     char **rule;
     int64_t tested;        /* objects whose Gram matrix was tested; 0: no data */
-    double min_eigenvalue; /* of that Gram matrix, or less than bound above it; NAN: not computed */
+    double min_eigenvalue; /* of that Gram matrix, at most `bound` too large; NAN: not computed */
     double bound;          /* bound on its rounding error, with which it was compared */
     /* Counter-example: t'Gt < 0 on these objects (numbers from 0); objects 0: none found. */
     int64_t objects;

@@ -44,8 +44,8 @@ typedef struct mcr_learner_spec {
 } mcr_learner_spec;
 
 /* The struct is copied; its texts, tables and functions must outlive the context. A name that is
- * taken is refused. In this context mcr_options_open and model files then know the learner. Its
- * models can predict in contexts where it is not registered, too. */
+ * taken is refused. In this context mcr_options_open and model files then accept the learner. Its
+ * models can also predict in contexts where it is not registered. */
 MCR_API mcr_status mcr_learner_register(mcr *ctx, const mcr_learner_spec *spec);
 /* A learner by its name, built in or registered in this context; MCR_BAD_CALL if there is none. */
 MCR_API mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info *info);

@@ -18,8 +18,9 @@
 extern "C" {
 #endif
 
-/* Falkon's map spans the same space as Nystroem's. Its basis comes from a Cholesky factor, which
- * many landmarks need: learners that train with it never make the vectors, only products. */
+/* Falkon's map spans the same space as Nystroem's. Its basis comes from a Cholesky factor, which is
+ * needed for many landmarks: learners that train with it never compute the vectors, only
+ * products. */
 typedef enum mcr_approx {
     MCR_APPROX_NONE = 0,
     MCR_APPROX_NYSTROM,
@@ -29,8 +30,8 @@ typedef enum mcr_approx {
 
 /* How landmarks are chosen: uniformly at random; as the objects nearest to the centres of k-means
  * in feature space; at random with probabilities by leverage, which is high for objects that the
- * others explain badly; or greedily, each the one that those before it explain worst. The last
- * three use a sample of the objects. */
+ * others approximate poorly; or greedily, each the object that the previous ones approximate worst.
+ * The last three use a sample of the objects. */
 typedef enum mcr_landmarks {
     MCR_LANDMARKS_UNIFORM = 0,
     MCR_LANDMARKS_KMEANS,
@@ -47,7 +48,7 @@ typedef struct mcr_map_options {
 
 typedef struct mcr_map mcr_map; /* one thread at a time */
 
-/* Makes the map from the objects of x; keeps its own references. */
+/* Computes the map from the objects of x; keeps its own references. */
 MCR_API mcr_status mcr_map_open(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
                                 const mcr_data *x, const mcr_map_options *options);
 MCR_API void mcr_map_close(mcr_map *map); /* NULL allowed */

@@ -27,7 +27,7 @@ MCR_API mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *
 /* Continues training with more data, from a model of an online learner (can_resume). It needs only
  * the model's support vectors and the new objects. kernel: NULL or the model's. Every class in the
  * data must be one of the model's; a single class is enough. The report counts all objects so far;
- * its other numbers are those of the new objects. */
+ * its other numbers refer to the new objects. */
 MCR_API mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options,
                                 const mcr_kernel *kernel, const mcr_data *data,
                                 const mcr_model *model);
@@ -66,8 +66,8 @@ typedef struct mcr_report_fit {
     const char *remark;     /* something the user should know; NULL: nothing */
     const char *version;    /* of the Mercer that trained it; NULL: trained by another program */
     uint64_t seed;
-    /* What rounding may have changed, at most: in value; in objective, primal, dual and gap. 0:
-     * nothing that shows. */
+    /* Bounds on the rounding error of value, and of objective, primal, dual and gap. 0: none that
+     * shows. */
     double value_error, objective_error;
 } mcr_report_fit;
 
@@ -129,7 +129,7 @@ typedef struct mcr_coefficient {
     double coef;
     double value;  /* f(x), of this output, offset included */
     double margin; /* classes: y f(x); numbers: y - f(x); detection: f(x); else NAN */
-    double slack;  /* how far it is beyond the margin or outside the tube; NAN: not defined */
+    double slack;  /* how far beyond the margin or outside the tube; NAN: not defined */
     int state;     /* mcr_coef_state */
 } mcr_coefficient;
 /* row: one per support vector; square: |w|^2 of the output. */
@@ -143,7 +143,7 @@ MCR_API const double *mcr_model_number(const mcr_model *model, const char *name,
  * function of the features: f(x) = offset + sum over the features of weight * phi(x). weight: one
  * per feature. MCR_BAD_CALL if the kernel has no finite feature map. */
 MCR_API mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *model);
-/* 1: the model scales vectors before it uses them; its weights are then those of scaled columns. */
+/* 1: the model scales vectors before it uses them; its weights then refer to scaled columns. */
 MCR_API int mcr_model_scales(const mcr_model *model);
 MCR_API mcr_status mcr_model_weights(mcr *ctx, const mcr_model *model, const mcr_features *features,
                                      int64_t o, double *weight, double *offset);
@@ -255,17 +255,24 @@ typedef struct mcr_verified {
     int agrees;   /* 1: they differ by at most the last printed digit, or one is missing */
 } mcr_verified;
 
+typedef enum mcr_verify_verdict {
+    MCR_VERIFY_DISAGREES,
+    MCR_VERIFY_AGREES,
+    MCR_VERIFY_UNDECIDED /* nothing is wrong, but rounding hides whether the certificate holds */
+} mcr_verify_verdict;
+
 typedef struct mcr_verification {
     size_t size;      /* sizeof(mcr_verification) */
     const char *kind; /* the condition that is certified; borrowed from the model */
     double tolerance;
     mcr_verified value, primal, dual, gap, objective;
     int agrees;      /* 1: all of them agree, the verdict holds, and nothing else is wrong */
-    char fault[256]; /* the first fault, in one line; "": none */
+    char fault[256]; /* the first fault, or what is undecided, in one line; "": none */
+    mcr_verify_verdict verdict;
 } mcr_verification;
 
-/* For a model that another program made: the parameters that its file does not contain. A field
- * that is NAN is inferred. */
+/* For a model of another program: the parameters that its file does not contain. A field that is
+ * NAN is inferred. */
 typedef struct mcr_verify_given {
     size_t size; /* sizeof(mcr_verify_given) */
     double C, epsilon, tol;
@@ -285,7 +292,7 @@ enum { MCR_MOST_BOUNDS = 8 };
 typedef struct mcr_bound_of_error {
     const char *name, *formula, *assumption; /* static */
     double value;                            /* 1 or more: the bound is vacuous */
-    int holds; /* 0: its assumption is not met, or it is an estimate: no guarantee */
+    int holds; /* 0: its assumption does not hold, or it is an estimate: not a guarantee */
 } mcr_bound_of_error;
 typedef struct mcr_bounds {
     size_t size;   /* sizeof(mcr_bounds) */
@@ -305,7 +312,7 @@ MCR_API mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *model, const mcr_
                                     double delta, mcr_bounds *out);
 
 /* Files are replaced atomically (output.h); a damaged file is refused. Model files of LIBSVM and
- * ONNX files of a support vector machine are recognised and read, too. */
+ * ONNX files of a support vector machine are also recognised and read. */
 MCR_API mcr_status mcr_model_save(mcr *ctx, const mcr_model *model, const char *path);
 MCR_API mcr_status mcr_model_load(mcr_model **out, mcr *ctx, const char *path);
 /* The same from the bytes of a file, which are needed only during the call. name: for messages; may

@@ -1,9 +1,10 @@
 /* output.h: atomic writing of files.
  *
  * A reader sees the old file or the complete new one, never a part of it, even after a crash or a
- * power failure: the bytes go to a file without a name, which is synced and gets its name at the
- * end. Where the file system does not support that, they go to NAME.tmp-mercer-XXXXXXXX in the same
- * folder; such files of processes that have died are removed when the same NAME is written again.
+ * power failure: the bytes are written to an unnamed file, which is synced and linked to its name
+ * at the end. If the file system does not support that, they are written to
+ * NAME.tmp-mercer-XXXXXXXX in the same folder; such files of processes that have died are removed
+ * when the same NAME is written again.
  *
  * An existing file keeps its mode and, where possible, its owner. A read-only file is not replaced:
  * the call fails. A symbolic link is followed; a dangling link is refused. Devices and pipes are

@@ -37,7 +37,8 @@ enum {
     MCR_NAMES_FILE = 4, /* the text names a file: refused in kernels that come from a model */
     MCR_MAY_RANGE = 8,  /* the text may be a range of numbers (1e-6:1e3:log20) */
     MCR_OLD_NAME = 16,  /* an older name of the one at this offset: accepted, never listed */
-    MCR_PERIOD = 32     /* a period: kernel values are waves in it, and no measure of relevance */
+    MCR_PERIOD = 32     /* a period: kernel values oscillate with it, so it does not measure
+                         * relevance */
 };
 
 typedef struct mcr_param {

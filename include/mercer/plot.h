@@ -49,7 +49,7 @@ typedef struct mcr_plot {
 
 /* Computes a figure. MCR_BAD_CALL if there is no picture of that kind; the message lists those that
  * are possible. More than 20,000 points are drawn as a density; kernel matrices show at most 800
- * objects, chosen evenly, and the figure says so. */
+ * objects, chosen evenly, and the subtitle says so. */
 MCR_API mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot);
 /* The same for several values of one parameter, "gamma=0.01:100:log30": the model's learner is
  * trained on the data again for each. The frames share their axes. Needs a model and data. */

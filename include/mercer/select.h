@@ -112,9 +112,10 @@ typedef struct mcr_search {
     const char *metric;          /* NULL: accuracy, mse or adjusted_rand */
     const mcr_split_plan *split; /* NULL: the defaults */
     /* 1: does not try every point of the grid, but refines from coarse to fine around the best
-     * point of each kernel, as long as it is not far behind the best of all. Without kernels and
-     * ranges, a search in folds of 3,000 objects or more begins with some of them; the best points
-     * are tested again, and refined, on all. The report has what was tested on all. */
+     * point of each kernel, as long as it is not far behind the overall best. Without kernels and
+     * ranges, a search in folds of 3,000 objects or more starts on a sample; the best points are
+     * then tested and refined on all objects. The report contains the points that were tested on
+     * all. */
     int adaptive;
     /* 1: relevance of the columns: starting at the best point, searches for one value of the
      * kernel's parameter per column (rbf(gamma=[...])). This needs a kernel whose parameter may be
@@ -128,18 +129,18 @@ typedef struct mcr_search {
     int resume;
     /* 1: a small search, for data of several columns and no kernels, ranges or options of the
      * caller: few values of gamma and C, on about a thousand objects drawn at random. After each of
-     * the first splits, only the better third of the points goes on. `adaptive` and `relevance` are
-     * ignored. MCR_BAD_CALL if the learner has no such search (mcr_learner_info.can_choose). */
+     * the first splits, only the better third of the points continues. `adaptive` and `relevance`
+     * are ignored. MCR_BAD_CALL if the learner has no such search (mcr_learner_info.can_choose). */
     int quick;
-    /* 1: if the progress callback asks to stop, the model is trained with the best point so far,
-     * and stopped of the report says so. The callback is then asked again, for that training. The
+    /* 1: if the progress callback requests a stop, the model is trained with the best point so far,
+     * and `stopped` of the report is set. The callback is then called again for that training. The
      * option time-limit of the learner has the same effect, for the search as a whole. */
     int best_so_far;
 } mcr_search;
 
 typedef enum mcr_point_state {
     MCR_POINT_DONE = 0,
-    MCR_POINT_BEATEN, /* not tested on all splits, because it was behind */
+    MCR_POINT_BEATEN, /* not tested on all splits, because it could not win */
     MCR_POINT_FAILED  /* training failed */
 } mcr_point_state;
 
@@ -166,16 +167,16 @@ typedef struct mcr_tune_report {
     /* The parameters ("C, gamma") whose best value is the first or last of its range, so that a
      * wider range may be better; NULL: none. */
     const char *edge;
-    int64_t objects; /* that were searched on: of a quick search perhaps not all */
+    int64_t objects; /* that the search used: a quick search may use a sample */
     /* Why not all points were tried: MCR_STOP_INTERRUPTED, MCR_STOP_TIME; else 0. */
     mcr_stop stopped;
 } mcr_tune_report;
 MCR_API void mcr_tune_free(mcr *ctx, mcr_tune_report *report); /* NULL allowed */
 
 /* Tries the points of the search, each by cross-validation, and trains on all data with the best
- * (of equal points the first; a point with a value per column only if it is better by more than
- * chance). The model keeps the table. When the progress callback asks to stop, the status is
- * MCR_STOPPED (unless best_so_far), and the checkpoint holds what was done. */
+ * (of equal points the first; a point with a value per column only if the improvement is
+ * significant). The model keeps the table. If the progress callback requests a stop, the status is
+ * MCR_STOPPED (unless best_so_far), and the checkpoint contains the completed work. */
 MCR_API mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
                             const mcr_search *search, const mcr_data *data);
 
@@ -253,7 +254,7 @@ typedef struct mcr_importance {
     size_t size; /* set by the library */
     const char *name;
     double mean, std;    /* over the repeats or samples */
-    double lower, upper; /* 95 % interval of the mean: how exactly the repeats or samples know it */
+    double lower, upper; /* 95 % interval of the mean over the repeats or samples */
     double sensitivity;  /* mean |df/dx| times the standard deviation of x; NAN: not a number */
 } mcr_importance;
 typedef struct mcr_importance_report {
@@ -266,10 +267,10 @@ typedef struct mcr_importance_report {
 } mcr_importance_report;
 MCR_API void mcr_importance_free(mcr *ctx, mcr_importance_report *report); /* NULL allowed */
 
-/* By how much a metric gets worse when the values of one column or field are shuffled among the
- * objects. For every kernel; data need targets. Of more than 2,000 objects, 2,000 are used, spread
- * evenly. metric NULL: accuracy or r2; repeats below 1: 10. Determined by the context's seed.
- * MCR_STOPPED when cancelled. */
+/* How much worse a metric becomes when the values of one column or field are shuffled among the
+ * objects. Works for every kernel; data must have targets. If there are more than 2,000 objects,
+ * 2,000 of them are used, spread evenly. metric NULL: accuracy or r2; repeats below 1: 10.
+ * Determined by the context's seed. MCR_STOPPED when cancelled. */
 MCR_API mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx,
                                         const mcr_model *model, const mcr_data *data,
                                         const char *metric, int64_t repeats);

@@ -19,7 +19,7 @@ MCR_API int mcr_word_distance(const char *word, const char *name);
 
 enum { MCR_REAL_TEXT = 32 };
 /* Writes the shortest text that reads back as the same double, or float ("0.1", "1e-5", "3", "-0",
- * "inf", "nan"), closed with a NUL, whatever the locale; returns its length. */
+ * "inf", "nan"), terminated by a NUL, independent of the locale; returns its length. */
 MCR_API int mcr_print_real(char text[MCR_REAL_TEXT], double value);
 MCR_API int mcr_print_float(char text[MCR_REAL_TEXT], float value);
 

@@ -47,8 +47,10 @@ class VerifyMixin:
         Returns
         -------
         dict
-            "agrees": whether all numbers agree; "fault": the first that does not; and for "value",
-            "primal", "dual", "gap" and "objective" what was printed and what was recomputed.
+            "agrees": whether all numbers agree, None where rounding hides whether the certificate
+            holds; "verdict": the same as "agrees", "disagrees" or "undecided"; "fault": the first
+            that does not agree, or what is undecided; and for "value", "primal", "dual", "gap" and
+            "objective" what was printed and what was recomputed.
         """
         X = self._ask_X(X)
         weights = self._weights(y, _compat.sample_weights(sample_weight, X)

@@ -247,7 +247,10 @@ static int put_verified(PyObject *to, const char *name, const mcr_verified *v)
 static PyObject *verification(const mcr_verification *v)
 {
     PyObject *d = PyDict_New();
-    int bad = !d || core_put(d, "agrees", PyBool_FromLong(v->agrees)) ||
+    static const char *const verdict[] = {"disagrees", "agrees", "undecided"};
+    int open = v->verdict == MCR_VERIFY_UNDECIDED;
+    int bad = !d || core_put(d, "agrees", open ? Py_BuildValue("") : PyBool_FromLong(v->agrees)) ||
+              core_put(d, "verdict", core_string(verdict[v->verdict])) ||
               core_put(d, "kind", core_string(v->kind)) ||
               core_put(d, "tolerance", core_number(v->tolerance)) ||
               put_verified(d, "value", &v->value) || put_verified(d, "primal", &v->primal) ||

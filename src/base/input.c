@@ -137,7 +137,7 @@ static mcr_status next_member(mcr_input *in)
         in->z.avail_in--;
     }
     if (in->in_archive || *in->z.next_in != 0x1f)
-        return damaged(in, "there is something else behind its end");
+        return damaged(in, "there are other bytes after its end");
     if (inflateReset(&in->z) != Z_OK)
         return damaged(in, "it cannot be continued");
     in->member_open = true;
@@ -177,7 +177,7 @@ static mcr_status check_member(mcr_input *in, const void *bytes, size_t count)
         in->given_sum = (uint32_t)crc32(in->given_sum, bytes, (uInt)count);
     in->given += count;
     if (in->given > in->size || (count == 0 && in->given < in->size))
-        return damaged(in, "it has not the size that it should have");
+        return damaged(in, "it does not have the expected size");
     if (count == 0 && in->given_sum != in->sum)
         return damaged(in, "its checksum is wrong");
     return MCR_OK;

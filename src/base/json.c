@@ -77,13 +77,13 @@ static mcr_status fail_wanted(const reader *r, const char *wanted)
 {
     char text[128];
     if (r->p == r->end) {
-        snprintf(text, sizeof text, "the text ends where %s should be", wanted);
+        snprintf(text, sizeof text, "the text ends where %s was expected", wanted);
     } else {
         unsigned char c = (unsigned char)*r->p;
         if (c > ' ' && c < 127)
-            snprintf(text, sizeof text, "found '%c' where %s should be", c, wanted);
+            snprintf(text, sizeof text, "found '%c' where %s was expected", c, wanted);
         else
-            snprintf(text, sizeof text, "found byte 0x%02x where %s should be", c, wanted);
+            snprintf(text, sizeof text, "found byte 0x%02x where %s was expected", c, wanted);
     }
     return fail_here(r, r->p, text);
 }
@@ -195,7 +195,7 @@ static mcr_status read_unicode(reader *r, uint32_t *out)
     if (high < 0xdc00 && r->end - r->p >= 6 && r->p[0] == '\\' && r->p[1] == 'u')
         low = hex4(r->p + 2, r->end);
     if (low < 0xdc00 || low > 0xdfff)
-        return fail_here(r, start, "half of a surrogate pair stands alone");
+        return fail_here(r, start, "half of a surrogate pair is missing");
     r->p += 6;
     *out = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
     return MCR_OK;
@@ -306,14 +306,14 @@ static mcr_status read_number(reader *r, mcr_json_value *v)
     const char *digits = p;
     p = pass_digits(p, end);
     if (p == digits)
-        return fail_here(r, start, "a number needs a digit behind '-'");
+        return fail_here(r, start, "a number needs a digit after '-'");
     if (*digits == '0' && p - digits > 1)
-        return fail_here(r, start, "a number may not begin with 0 and another digit");
+        return fail_here(r, start, "a number must not have leading zeros");
     if (p < end && *p == '.') {
         const char *fraction = ++p;
         p = pass_digits(p, end);
         if (p == fraction)
-            return fail_here(r, start, "a number needs a digit behind its point");
+            return fail_here(r, start, "a number needs a digit after its point");
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
         p++;
@@ -391,7 +391,7 @@ static mcr_status read_value(reader *r)
     if (*r->p != '{' && *r->p != '[')
         return read_word(r, v);
     if (r->depth == MCR_JSON_DEPTH)
-        return fail_here(r, r->p, "too deep: more than 64 containers within each other");
+        return fail_here(r, r->p, "too deep: more than 64 nested containers");
     v->type = *r->p == '{' ? MCR_JSON_OBJECT : MCR_JSON_ARRAY;
     r->open[r->depth++] = v - r->json->value;
     r->p++;

@@ -161,8 +161,8 @@ mcr_status mcr_reading_unpacked(mcr *ctx, const char *name, uint64_t packed, uin
         return MCR_OK;
     return mcr_advise(ctx,
                       mcr_fail_at(ctx, MCR_BAD_DATA, name, 0,
-                                  "unpacks to more than %d times its size, as bombs do: if the "
-                                  "file can be trusted, set the limit for data",
+                                  "unpacks to more than %d times its size, as decompression bombs "
+                                  "do: if the file can be trusted, set the limit for data",
                                   UNPACKED_RATIO),
                       "data-limit");
 }

@@ -98,7 +98,7 @@ static void say_short(mcr *ctx, size_t bytes)
 {
     mcr_memory_release(ctx, bytes);
     char text[MCR_SIZE_TEXT];
-    mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: the system does not give %s more",
+    mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: the system cannot provide %s more",
              mcr_size_text(bytes, text));
 }
 
@@ -219,7 +219,7 @@ char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
 {
     size_t bytes;
     if (!mcr_size_add(length, 1, &bytes)) {
-        mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: a text is longer than any system has");
+        mcr_fail(ctx, MCR_NO_MEMORY, "out of memory: a text is too long");
         return NULL;
     }
     char *copy = mcr_alloc(ctx, bytes, 1);

@@ -64,7 +64,7 @@ bool mcr_resume_keeps(const mcr *ctx)
 static mcr_status refuse(mcr *ctx, const char *why)
 {
     return mcr_fail_at(ctx, MCR_BAD_DATA, ctx->checkpoint, 0,
-                       "%s: remove it to begin again, or name another checkpoint", why);
+                       "%s: remove it to start again, or name another checkpoint", why);
 }
 
 /* ---- walking ----------------------------------------------------------------------------------*/
@@ -94,8 +94,8 @@ void mcr_walk_same(mcr_walk *w, int64_t value)
 
 mcr_status mcr_walk_refuse(mcr_walk *w)
 {
-    w->status = refuse(w->ctx, "this checkpoint was kept by a run with other limits for memory, or "
-                               "with other parts, or is damaged");
+    w->status = refuse(w->ctx, "this checkpoint is from a run with another memory budget or other "
+                               "settings, or is damaged");
     return w->status;
 }
 
@@ -225,16 +225,17 @@ static mcr_status check_head(mcr *ctx, const resume *r, const char *bytes, size_
     if (length >= (size_t)own && memcmp(bytes, head, (size_t)own) == 0)
         return MCR_OK;
     if (length < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)
-        return refuse(ctx, "this is no checkpoint of a training");
+        return refuse(ctx, "this is not the checkpoint of a training");
     size_t at = sizeof magic - 1, to = 0;
     while (at < length && to + 1 < sizeof version && bytes[at] != '\n')
         version[to++] = bytes[at++];
     if (strcmp(version, mcr_version()) == 0)
-        return refuse(ctx, "this is no checkpoint of this training: data, kernel, options or seed "
-                           "are others");
+        return refuse(
+            ctx,
+            "this is not the checkpoint of this training: data, kernel, options or seed differ");
     return mcr_fail_at(ctx, MCR_BAD_DATA, ctx->checkpoint, 0,
-                       "this checkpoint is of version \"%s\", and this is %s: remove it to begin "
-                       "again, or name another checkpoint",
+                       "this checkpoint was written by version \"%s\", and this is %s: remove it "
+                       "to start again, or name another checkpoint",
                        version, mcr_version());
 }
 

@@ -27,7 +27,7 @@ mcr_status mcr_sized_check(mcr *ctx, const void *out, size_t known, const char *
 {
     size_t size = size_of(out);
     if (size < sizeof size || size > known + MOST_ADDED)
-        return refuse(ctx, type, "its size is not set: begin with MCR_INIT");
+        return refuse(ctx, type, "its size is not set: initialise it with MCR_INIT");
     return MCR_OK;
 }
 
@@ -41,7 +41,7 @@ mcr_status mcr_sized_read(void *to, mcr *ctx, const void *from, size_t known, co
         const unsigned char *bytes = from;
         for (size_t i = known; i < size && !status; i++)
             if (bytes[i])
-                status = refuse(ctx, type, "a field is set that only newer versions know");
+                status = refuse(ctx, type, "a field is set that only newer versions support");
         if (!status)
             memcpy(to, from, size < known ? size : known);
     }

@@ -86,9 +86,9 @@ static mcr_status open_columns(batch *b, const struct ArrowSchema *schema,
                         schema->format);
     if (root->n_children != schema->n_children || root->length < 0 || root->offset < 0 ||
         schema->n_children < 1)
-        return mcr_fail(b->ctx, MCR_BAD_DATA, "the record batch is not what its schema says");
+        return mcr_fail(b->ctx, MCR_BAD_DATA, "the record batch does not match its schema");
     if (root->null_count > 0)
-        return mcr_fail(b->ctx, MCR_BAD_DATA, "the table has rows that are null; leave them out");
+        return mcr_fail(b->ctx, MCR_BAD_DATA, "the table has rows that are null; drop them");
     b->rows = root->length;
     b->column = mcr_alloc(b->ctx, (size_t)root->n_children, sizeof *b->column);
     if (b->column == NULL)
@@ -262,7 +262,7 @@ static mcr_status add_role(batch *b, const mcr_arrow_column *c,
     if (c == NULL)
         return MCR_OK;
     if (c->kind != MCR_ARROW_NUMBER)
-        return mcr_fail(b->ctx, MCR_BAD_DATA, "column \"%.100s\" holds no numbers", c->name);
+        return mcr_fail(b->ctx, MCR_BAD_DATA, "column \"%.100s\" has no numbers", c->name);
     double *value = mcr_alloc(b->ctx, (size_t)b->rows, sizeof *value);
     mcr_status status = value != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->rows && status == MCR_OK; i++)
@@ -300,7 +300,7 @@ static mcr_status read_batch(mcr_data **out, mcr *ctx, const struct ArrowSchema 
     batch b = {.ctx = ctx};
     *out = NULL;
     if (array->release == NULL)
-        return mcr_fail(ctx, MCR_BAD_CALL, "the record batch was released before");
+        return mcr_fail(ctx, MCR_BAD_CALL, "the record batch has already been released");
     mcr_status status = hold(&b.held, ctx, array);
     if (status == MCR_OK)
         status = open_columns(&b, schema, options);
@@ -322,7 +322,7 @@ mcr_status mcr_data_arrow(mcr_data **out, mcr *ctx, const struct ArrowSchema *sc
     *out = NULL;
     mcr_status status = MCR_SIZED_READ(mcr_arrow_options, &o, ctx, options);
     if (status == MCR_OK && count < 1)
-        status = mcr_fail(ctx, MCR_BAD_CALL, "a table has at least one record batch");
+        status = mcr_fail(ctx, MCR_BAD_CALL, "a table needs at least one record batch");
     if (status == MCR_OK)
         part = mcr_alloc_zero(ctx, (size_t)count, sizeof *part);
     if (status == MCR_OK && part == NULL)

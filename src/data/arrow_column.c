@@ -53,7 +53,7 @@ static mcr_status refuse_type(mcr *ctx, const char *name, const char *format)
 
 static mcr_status refuse_shape(mcr *ctx, const char *name)
 {
-    return mcr_fail(ctx, MCR_BAD_DATA, "column \"%.100s\": the array is not what its schema says",
+    return mcr_fail(ctx, MCR_BAD_DATA, "column \"%.100s\": the array does not match its schema",
                     name);
 }
 
@@ -147,7 +147,7 @@ static mcr_status refuse_null(mcr *ctx, const char *name, int64_t row)
 {
     return mcr_fail(ctx, MCR_BAD_DATA,
                     "column \"%.100s\", row %" PRId64
-                    ": the value is missing; fill it or leave the row out",
+                    ": the value is missing; fill it or drop the row",
                     name, row + 1);
 }
 

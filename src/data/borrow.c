@@ -110,7 +110,7 @@ static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
                         s->name, v->cols, INT32_MAX);
     s->cols = v->cols;
     if (!within_reach(s, row_step, col_step))
-        return mcr_fail(s->ctx, MCR_BAD_CALL, "field \"%s\": the steps reach too far", s->name);
+        return mcr_fail(s->ctx, MCR_BAD_CALL, "field \"%s\": the strides are too large", s->name);
     if (v->type == MCR_FLOAT64 && col_step == 1 && row_step == v->cols)
         s->dense = (double *)v->values; /* never written to */
     else
@@ -243,8 +243,8 @@ static mcr_status copy_starts(mcr *ctx, int64_t *to, const char *what, const voi
     for (int64_t i = 0; i <= count && status == MCR_OK; i++) {
         (void)mcr_number_int(&to[i], values, type, i);
         if (to[i] < (i > 0 ? to[i - 1] : 0))
-            status = mcr_fail(ctx, MCR_BAD_DATA, "%s: number %" PRId64 " is below the last", what,
-                              i + 1);
+            status = mcr_fail(ctx, MCR_BAD_DATA,
+                              "%s: number %" PRId64 " is smaller than the one before", what, i + 1);
     }
     return status;
 }

@@ -22,8 +22,8 @@ static mcr_status copy_numbers(const mcr_builder *b, double *to, const char *wha
             if (!mcr_number_real(&to[i * v->cols + k], v->values, v->type,
                                  i * v->row_step + k * v->col_step))
                 status = mcr_fail(b->ctx, MCR_BAD_DATA,
-                                  "object %" PRId64 ": a whole number beyond 2^53 is no %s", i + 1,
-                                  what);
+                                  "object %" PRId64 ": a whole number beyond 2^53 is not a %s",
+                                  i + 1, what);
     return status;
 }
 
@@ -100,7 +100,7 @@ static mcr_status add_strings(const mcr_builder *b, mcr_labels *labels, const mc
             status = mcr_fail(b->ctx, MCR_BAD_DATA,
                               "object %" PRId64 ": its class word ends before it starts", i + 1);
         else if (v->bytes == NULL && to > from)
-            status = mcr_fail(b->ctx, MCR_BAD_CALL, "class words: there is no array");
+            status = mcr_fail(b->ctx, MCR_BAD_CALL, "class words: the array is missing");
         else
             status = mcr_labels_add(labels, v->bytes + from, (size_t)(to - from));
     }
@@ -140,7 +140,7 @@ mcr_status mcr_builder_coded_targets(mcr_builder *b, const void *code, mcr_numbe
         int64_t c;
         if (!mcr_number_int(&c, code, type, i * step) || c < 0 || c >= count)
             status = mcr_fail(b->ctx, MCR_BAD_DATA,
-                              "object %" PRId64 ": its class is none of the %" PRId64 " names",
+                              "object %" PRId64 ": its class is not one of the %" PRId64 " names",
                               i + 1, count);
         else
             status = mcr_labels_add(labels, name[c], strlen(name[c]));

@@ -18,8 +18,8 @@ mcr_status mcr_builder_missing(mcr_builder *b, const char *rule)
     mcr_status status = mcr_missing_find(&b->missing, b->ctx, rule);
     if (status == MCR_OK && b->missing == MCR_MISSING_DROP)
         status = mcr_fail(b->ctx, MCR_BAD_CALL,
-                          "missing values: the builder keeps all rows; leave those out that have "
-                          "missing values, and do not say \"drop\"");
+                          "missing values: the builder keeps all rows; drop those with missing "
+                          "values beforehand instead of choosing \"drop\"");
     return status;
 }
 

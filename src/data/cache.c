@@ -592,7 +592,7 @@ static mcr_status try_cache(cache *c, bool *found)
     if (lstat(c->name, &about) == 0 && !S_ISREG(about.st_mode))
         return mcr_advise(c->ctx,
                           mcr_fail_at(c->ctx, MCR_IO, c->name, 0,
-                                      "this is no plain file: it is neither read nor replaced"),
+                                      "this is not a plain file: it is neither read nor replaced"),
                           "cache-dir");
     FILE *from = fopen(c->name, "rb");
     if (!from)

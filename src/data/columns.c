@@ -59,30 +59,28 @@ static mcr_status find_name(int64_t *out, mcr *ctx, const named *sorted, int64_t
     const named wanted = {name, 0};
     const named *found = bsearch(&wanted, sorted, (size_t)count, sizeof *sorted, by_name);
     if (found == NULL)
-        return mcr_fail(
-            ctx, MCR_BAD_DATA,
-            "there is no column \"%.100s\", which the model wants: add it, or, if it is there "
-            "under another name, call it that",
-            name);
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "there is no column \"%.100s\", which the model needs: add it, or rename "
+                        "the column that contains it",
+                        name);
     if ((found > sorted && by_name(found - 1, found) == 0) ||
         (found + 1 < sorted + count && by_name(found + 1, found) == 0))
-        return mcr_fail(
-            ctx, MCR_BAD_DATA,
-            "two columns are called \"%.100s\": bring the columns into the order of the "
-            "model's training data",
-            name);
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "two columns are called \"%.100s\": put the columns in the order of the "
+                        "model's training data",
+                        name);
     *out = found->column;
     return MCR_OK;
 }
 
 static mcr_status refuse_nameless(mcr *ctx, int64_t c)
 {
-    return mcr_fail(ctx, MCR_BAD_DATA,
-                    "numeric column %" PRId64
-                    " of the model's training data has no name to find it by: "
-                    "bring the columns into the order of the training data, or give that column a "
-                    "name (or remove it) and train again",
-                    c + 1);
+    return mcr_fail(
+        ctx, MCR_BAD_DATA,
+        "numeric column %" PRId64
+        " of the model's training data has no name to match it by: put the columns in the order of "
+        "the training data, or give that column a name (or remove it) and train again",
+        c + 1);
 }
 
 /* place[c]: where column c of `like` stands in s. */
@@ -149,8 +147,8 @@ static mcr_status match_field(mcr_store **out, mcr *ctx, const mcr_field *field,
     mcr_status status = place != NULL ? find_places(place, ctx, s, like) : MCR_NO_MEMORY;
     if (status == MCR_OK && s->kind != MCR_DENSE)
         status = mcr_fail(ctx, MCR_BAD_DATA,
-                          "the columns are not in the order of the model's training data: bring "
-                          "them into that order");
+                          "the columns are not in the order of the model's training data: put them "
+                          "in that order");
     if (status == MCR_OK)
         status = gather(out, field, like, place);
     mcr_free(ctx, place);

@@ -297,6 +297,10 @@ mcr_status mcr_store_link(mcr_store *store, const int64_t *edge_start, const int
 typedef struct mcr_labels mcr_labels;
 mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx);
 mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
+/* Numbers are the names of classes, which rise with them. */
+void mcr_labels_name_classes(mcr_labels *labels);
+/* Whether one of them is among `known` (mcr_read_options). */
+bool mcr_labels_are_known(const mcr_labels *labels, const char *const *known);
 /* Hands them to the builder and closes them (also on failure; NULL allowed). */
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 /* The same of labels that may not have been filled: these are closed alone. */

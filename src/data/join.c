@@ -223,8 +223,8 @@ static mcr_status note_key(mcr_join *j, const mcr_csv_field *f, mcr_text *scratc
     mcr_status status = mcr_words_number(&j->keys, j->ctx, text, length, &number);
     if (status == MCR_OK && number < rows)
         status = mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, line,
-                             "\"%.*s\" is there twice in the key, column \"%.60s\": a row of the "
-                             "joined table must be the only one of its key",
+                             "\"%.*s\" occurs twice in the key, column \"%.60s\": the keys of the "
+                             "joined table must be unique",
                              length < MCR_JOIN_NAME ? (int)length : MCR_JOIN_NAME, text,
                              mcr_join_key(j));
     return status;
@@ -242,7 +242,7 @@ static mcr_status add_row(mcr_join *j, const char *p, const char *stop, int64_t 
         state = mcr_csv_next(&f, &p, stop, plan->separator);
         if (state == MCR_CSV_BEHIND)
             return mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, line,
-                               "text stands behind a closing quote");
+                               "there is text after a closing quote");
         if (c == j->key)
             status = note_key(j, &f, scratch, line);
         if (c >= plan->columns || !added[c])
@@ -357,7 +357,7 @@ static mcr_status several_keys(const mcr_join *j, const mcr_csv_plan *main)
         status = mcr_advise(j->ctx,
                             mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, 0,
                                         "both tables have the columns %s: say which of them is the "
-                                        "key, and leave the others out of one table",
+                                        "key, and drop the others from one table",
                                         list.bytes),
                             "key");
     mcr_text_free(&list);
@@ -385,13 +385,12 @@ static mcr_status find_common(int64_t *key, const mcr_join *j, const mcr_csv_pla
     if (status != MCR_OK)
         return status;
     if (wanted == NULL && common == 0)
-        return mcr_advise(
-            j->ctx,
-            mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, 0,
-                        "no column of it is in %.200s, too: to join them, both tables "
-                        "need a column of the same name with the same keys",
-                        file),
-            "key");
+        return mcr_advise(j->ctx,
+                          mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, 0,
+                                      "it has no column in common with %.200s: to join them, both "
+                                      "tables need a column of the same name with the same keys",
+                                      file),
+                          "key");
     if (wanted == NULL && common > 1)
         return several_keys(j, main);
     *key = wanted != NULL ? mcr_join_column(&j->plan, wanted) : twice;
@@ -454,7 +453,7 @@ mcr_status mcr_join_named(mcr_join *j, const mcr_read_options *options, int64_t 
 mcr_status mcr_join_name(mcr_join *j, const char *name, size_t length)
 {
     if (memchr(name, '\0', length) != NULL)
-        return mcr_fail(j->ctx, MCR_BAD_DATA, "the name of object %" PRId64 " holds a NUL byte",
+        return mcr_fail(j->ctx, MCR_BAD_DATA, "the name of object %" PRId64 " contains a NUL byte",
                         j->names + 1);
     mcr_text_add(&j->name, name, length);
     mcr_text_add(&j->name, "", 1);

@@ -276,8 +276,8 @@ static mcr_status check_found(const mcr_join *j, const mcr_read_options *options
     return mcr_advise(j->ctx,
                       mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, 0,
                                   "none of the %" PRId64
-                                  " objects has a row in it: the first is called "
-                                  "\"%.*s\", but \"%.60s\" is what column \"%.60s\" begins with",
+                                  " objects has a row in it: the first is called \"%.*s\", but "
+                                  "\"%.60s\" is the first value of column \"%.60s\"",
                                   objects, MCR_JOIN_NAME, j->first,
                                   j->keys.count > 0 ? j->keys.word[0] : "", mcr_join_key(j)),
                       "key");
@@ -355,13 +355,12 @@ static mcr_status check_fields(const mcr_join *j, const mcr_builder *b)
         for (int64_t c = 0; strcmp(name, "x") == 0 && c < j->plan.columns; c++)
             clash = clash || (c != j->key && mcr_csv_is_numeric(&j->plan.column[c]));
         if (clash)
-            return mcr_fail_at(j->ctx, MCR_BAD_DATA, j->path, 1,
-                               "the objects have a field \"%.100s\" of their own, besides that of "
-                               "this table: rename or drop one of them%s",
-                               name,
-                               strcmp(name, "x") == 0 ? " (\"x\" is what the numbers of a table "
-                                                        "together are called)"
-                                                      : "");
+            return mcr_fail_at(
+                j->ctx, MCR_BAD_DATA, j->path, 1,
+                "the objects already have a field \"%.100s\", as this table does: rename or drop "
+                "one of them%s",
+                name,
+                strcmp(name, "x") == 0 ? " (\"x\" is the field of all numbers of a table)" : "");
     }
     return MCR_OK;
 }
@@ -375,7 +374,7 @@ static mcr_status check_beside(mcr *ctx, const mcr_format *format, const mcr_rea
                         format->name);
     if (o->skip_bad || (o->missing != NULL && strcmp(o->missing, "drop") == 0))
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "rows of a table that is joined to the format %s cannot be left out",
+                        "rows of a table that is joined to the format %s cannot be dropped",
                         format->name);
     return MCR_OK;
 }
@@ -401,6 +400,7 @@ static mcr_status read_beside(mcr_builder *b, mcr *ctx, const mcr_format *format
                                 .weight = options->weight,
                                 .class_files = options->class_files,
                                 .features = options->features,
+                                .known = options->known,
                                 .join = j};
     mcr_read_options table = *options;
     const char *file = path != NULL ? path : options->class_files[0];

@@ -27,6 +27,7 @@ struct mcr_labels {
     double *value; /* as long as all are numbers, or "nan" and "inf" */
     int64_t value_capacity;
     bool words;        /* one at least is no number */
+    bool named;        /* numbers name classes */
     int64_t nonfinite; /* first "nan" or "inf" (from 0), -1: none */
 };
 
@@ -54,7 +55,7 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
         return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 " has an empty label",
                         l->count + 1);
     if (memchr(text, '\0', length) != NULL)
-        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label holds a NUL byte",
+        return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label contains a NUL byte",
                         l->count + 1);
     mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_capacity,
                                     l->text_length + (int64_t)length, sizeof *l->text);
@@ -77,6 +78,30 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
     l->text_length += (int64_t)length;
     l->end[l->count++] = l->text_length;
     return MCR_OK;
+}
+
+void mcr_labels_name_classes(mcr_labels *l)
+{
+    l->named = true;
+}
+
+bool mcr_labels_are_known(const mcr_labels *l, const char *const *known)
+{
+    double value;
+    if (known == NULL || *known == NULL)
+        return known == NULL || !l->words;
+    for (; *known != NULL; known++) {
+        size_t length = strlen(*known);
+        bool number = mcr_parse_real(*known, *known + length, &value) == *known + length;
+        for (int64_t i = 0; i < l->count; i++) {
+            int64_t from = i > 0 ? l->end[i - 1] : 0;
+            if (l->words || !number ? (size_t)(l->end[i] - from) == length &&
+                                          memcmp(l->text + from, *known, length) == 0
+                                    : l->value[i] == value)
+                return true;
+        }
+    }
+    return false;
 }
 
 int64_t mcr_labels_not_finite(const mcr_labels *l)
@@ -108,8 +133,12 @@ static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
         mcr_free(b->ctx, class_of);
         return status;
     }
-    mcr_builder_set_targets(b, l->words ? MCR_WORD_TARGETS : MCR_REAL_TARGETS, l->value, class_of,
-                            classes);
+    if (l->named) {
+        mcr_free(b->ctx, l->value);
+        l->value = NULL;
+    }
+    mcr_builder_set_targets(b, l->words || l->named ? MCR_WORD_TARGETS : MCR_REAL_TARGETS, l->value,
+                            class_of, classes);
     l->value = NULL;
     return MCR_OK;
 }

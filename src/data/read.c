@@ -181,7 +181,7 @@ static mcr_status check_join(mcr *ctx, const mcr_format *format, const char *fil
     return mcr_advise(ctx,
                       mcr_fail_at(ctx, MCR_BAD_CALL, file, 0,
                                   "the model was trained with a table that was joined by column "
-                                  "\"%.100s\": it is needed here, too",
+                                  "\"%.100s\": it is needed here as well",
                                   o->like->joined),
                       "join");
 }

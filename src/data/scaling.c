@@ -242,8 +242,8 @@ mcr_status mcr_scaling_learn(mcr_scaling **out, const mcr_data *data, mcr_scale 
             continue;
         if (team && fills) {
             s = mcr_fail(ctx, MCR_BAD_DATA,
-                         "values are missing, and cannot be filled where rows are spread over "
-                         "several processes: fill them before");
+                         "values are missing, and cannot be filled when rows are spread over "
+                         "several processes: fill them first");
             break;
         }
         mcr_scaled_field *to = &(*out)->field[(*out)->fields++];

@@ -172,7 +172,7 @@ static mcr_status check_sparse(const mcr_store *s)
         int64_t before = -1;
         for (int64_t e = 0; e < x.count; e++) {
             if (mcr_vector_column(&x, e) <= before)
-                return fail_object(s, i, "indices must rise");
+                return fail_object(s, i, "indices must be ascending");
             before = mcr_vector_column(&x, e);
         }
         if (before >= s->cols)
@@ -196,7 +196,7 @@ static mcr_status check_graphs(const mcr_store *s)
             int32_t before = -1;
             for (int64_t k = s->link[v]; k < s->link[v + 1]; k++) {
                 if (s->adjacent[k] <= before || s->adjacent[k] >= nodes)
-                    return fail_object(s, i, "an edge leads to a node that is not there");
+                    return fail_object(s, i, "an edge leads to a node that does not exist");
                 before = s->adjacent[k];
             }
         }
@@ -245,7 +245,7 @@ static mcr_status check_edges(const mcr_store *s, const int64_t *edge_start,
                 if (edge[e][end] < 0 || edge[e][end] >= nodes)
                     return mcr_fail(s->ctx, MCR_BAD_DATA,
                                     "field \"%s\", object %" PRId64 ": edge (%" PRId32 ", %" PRId32
-                                    ") leads to a node that is not there; it has %" PRId64
+                                    ") leads to a node that does not exist; it has %" PRId64
                                     " nodes, from 0",
                                     s->name, i + 1, edge[e][0], edge[e][1], nodes);
     }

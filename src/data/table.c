@@ -150,7 +150,7 @@ mcr_status mcr_data_vector(const mcr_data *data, int64_t field, int64_t i, doubl
     const mcr_store *s = f.store;
     int64_t row = mcr_field_at(&f, i);
     if (!(s->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
-        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", s->name);
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" does not contain vectors", s->name);
     if ((status = mcr_data_need_memory(data, "a look at single values")) != MCR_OK)
         return status;
     mcr_vector x = mcr_store_vector(s, row);
@@ -167,7 +167,8 @@ mcr_status mcr_data_entries(const mcr_data *data, int64_t field, int64_t i, int6
         return status;
     mcr_field f = mcr_data_field(data, field);
     if (!(f.store->kind & (MCR_DENSE | MCR_SPARSE | MCR_PRECOMPUTED)))
-        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no vectors", f.store->name);
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" does not contain vectors",
+                        f.store->name);
     mcr_vector x = mcr_field_vector(&f, i);
     *count = x.count;
     if (value != NULL)
@@ -194,7 +195,8 @@ mcr_status mcr_data_string(const mcr_data *data, int64_t field, int64_t i, const
     mcr_field f = mcr_data_field(data, field);
     int64_t row = mcr_field_at(&f, i);
     if (f.store->kind != MCR_STRINGS)
-        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" holds no strings", f.store->name);
+        return mcr_fail(data->ctx, MCR_BAD_CALL, "field \"%s\" does not contain strings",
+                        f.store->name);
     *bytes = f.store->bytes + f.store->start[row];
     *length = f.store->start[row + 1] - f.store->start[row];
     return MCR_OK;

@@ -115,8 +115,7 @@ static mcr_status choose(const mcr_format **out, const mcr_data *data, const cha
     }
     if (mcr_extension_is(path, gzip))
         return mcr_fail(data->ctx, MCR_BAD_CALL,
-                        "%s: gzip is not written; leave .gz away and pack the file afterwards",
-                        path);
+                        "%s: gzip is not written; drop .gz and compress the file afterwards", path);
     if (data->table != NULL)
         return mcr_fail(data->ctx, MCR_BAD_CALL,
                         "%s: objects with several targets cannot be written", path);

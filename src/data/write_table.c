@@ -24,7 +24,7 @@ static bool holds_libsvm(const mcr_data *data, char why[MCR_WHY])
 {
     const mcr_store *s = data->store[0];
     if (data->fields != 1 || (s->kind != MCR_DENSE && s->kind != MCR_SPARSE))
-        return mcr_writer_no(why, "it holds one field of vectors and nothing else");
+        return mcr_writer_no(why, "it can hold only one field of vectors");
     if (data->target == NULL)
         return mcr_writer_no(why, "every line begins with a target, and there are none");
     if (data->weight != NULL)
@@ -35,7 +35,7 @@ static bool holds_libsvm(const mcr_data *data, char why[MCR_WHY])
         const char *end = word + strlen(word);
         if (word[strcspn(word, " \t\r\n#:,\x1f")] != '\0' ||
             (mcr_parse_real(word, end, &value) == end && !isfinite(value)))
-            return mcr_writer_no(why, "the class \"%.40s\" cannot stand in it", word);
+            return mcr_writer_no(why, "the class \"%.40s\" cannot be written in it", word);
     }
     return true;
 }
@@ -108,8 +108,8 @@ static bool holds_table(const mcr_data *data, char why[MCR_WHY])
         const mcr_store *s = data->store[f];
         vectors += s->kind == MCR_DENSE || s->kind == MCR_SPARSE;
         if (s->kind == MCR_GRAPHS || s->kind == MCR_PRECOMPUTED || vectors > 1)
-            return mcr_writer_no(why, "it holds one field of vectors, and strings; not \"%.60s\"",
-                                 s->name);
+            return mcr_writer_no(
+                why, "it can hold one field of vectors, and strings; not \"%.60s\"", s->name);
         if (s->kind != MCR_STRINGS)
             continue;
         if (strcmp(s->name, target_name) == 0 || strcmp(s->name, weight_name) == 0 ||
@@ -123,8 +123,8 @@ static bool holds_table(const mcr_data *data, char why[MCR_WHY])
                     s->name, i + 1);
             if (text.length > 0 && memchr(text.bytes, '\0', text.length) != NULL)
                 return mcr_writer_no(
-                    why, "the text of \"%.60s\" for object %" PRId64 " holds a NUL byte", s->name,
-                    i + 1);
+                    why, "the text of \"%.60s\" for object %" PRId64 " contains a NUL byte",
+                    s->name, i + 1);
         }
     }
     if (!header_is_seen(data))

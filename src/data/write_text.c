@@ -12,7 +12,7 @@
 static bool holds_strings(const mcr_data *data, char why[MCR_WHY])
 {
     if (data->fields != 1 || data->store[0]->kind != MCR_STRINGS)
-        return mcr_writer_no(why, "it holds one field of strings and nothing else");
+        return mcr_writer_no(why, "it can hold only one field of strings");
     if (data->weight != NULL)
         return mcr_writer_no(why, "it has no place for weights");
     return true;
@@ -24,7 +24,7 @@ static bool words_without(const mcr_data *data, const char *bytes, char why[MCR_
     for (int64_t c = 0; data->target_kind == MCR_WORD_TARGETS && c < data->classes->count; c++) {
         const char *word = data->classes->name[c];
         if (word[strcspn(word, bytes)] != '\0')
-            return mcr_writer_no(why, "the class \"%.40s\" cannot stand in it", word);
+            return mcr_writer_no(why, "the class \"%.40s\" cannot be written in it", word);
     }
     return true;
 }
@@ -82,11 +82,11 @@ static bool holds_fasta(const mcr_data *data, char why[MCR_WHY])
         return false;
     for (int64_t c = 0; data->target_kind == MCR_WORD_TARGETS && c < data->classes->count; c++)
         if (strncmp(data->classes->name[c], "label=", 6) == 0)
-            return mcr_writer_no(why, "the class \"%.40s\" cannot stand in it",
+            return mcr_writer_no(why, "the class \"%.40s\" cannot be written in it",
                                  data->classes->name[c]);
     for (int64_t i = 0; i < data->count; i++)
         if (!is_sequence(mcr_writer_string(data, 0, i)))
-            return mcr_writer_no(why, "string %" PRId64 " is no sequence of upper case letters",
+            return mcr_writer_no(why, "string %" PRId64 " is not a sequence of upper case letters",
                                  i + 1);
     return true;
 }

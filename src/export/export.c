@@ -53,7 +53,7 @@ static mcr_status choose_numbers(char out[16], mcr *ctx, const mcr_export_type *
     const char *list = type->numbers;
     out[0] = '\0';
     if (!list && wanted)
-        return mcr_fail(ctx, MCR_BAD_CALL, "%s has one kind of numbers; leave \"%.100s\" out",
+        return mcr_fail(ctx, MCR_BAD_CALL, "%s has one kind of numbers; omit \"%.100s\"",
                         type->name, wanted);
     for (const char *at = list; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
         size_t length = strcspn(at, "|");
@@ -75,8 +75,8 @@ static mcr_status check_name(mcr *ctx, const char *name)
         good = good && (isalnum((unsigned char)*c) || *c == '_') && (unsigned char)*c < 128;
     return good && strlen(name) <= 60 ? MCR_OK
                                       : mcr_fail(ctx, MCR_BAD_CALL,
-                                                 "\"%.100s\" cannot begin names in C: take up to "
-                                                 "60 letters, digits and _, no digit first",
+                                                 "\"%.100s\" cannot begin names in C: use up to 60 "
+                                                 "letters, digits and _, no digit first",
                                                  name);
 }
 

@@ -336,6 +336,6 @@ static mcr_status write(const mcr_exporting *e)
 
 const mcr_export_type mcr_export_json = {
     .name = "json",
-    .summary = "all that predictions need, as one JSON object",
+    .summary = "everything that predictions need, as one JSON object",
     .write = write,
 };

@@ -11,6 +11,6 @@ static mcr_status write(const mcr_exporting *e)
 
 const mcr_export_type mcr_export_libsvm = {
     .name = "libsvm",
-    .summary = "a model file as svm-train writes it",
+    .summary = "a model file as written by svm-train",
     .write = write,
 };

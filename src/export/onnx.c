@@ -10,11 +10,12 @@
 
 static mcr_status refuse_strings(const mcr_portable *p)
 {
-    return p->strings == 0 ? MCR_OK
-                           : mcr_fail(p->ctx, MCR_BAD_CALL,
-                                      "ONNX has no operators for the kernel %.200s on strings: "
-                                      "models on vectors can go there, this one to C or JSON",
-                                      mcr_kernel_text(p->model->kernel));
+    return p->strings == 0
+               ? MCR_OK
+               : mcr_fail(p->ctx, MCR_BAD_CALL,
+                          "ONNX has no operators for the kernel %.200s on strings: models on "
+                          "vectors can be exported to it, this one to C or JSON",
+                          mcr_kernel_text(p->model->kernel));
 }
 
 static mcr_status put_graph(mcr_text *to, const mcr_exporting *e, const mcr_portable *p,

@@ -1,7 +1,7 @@
 /* blocks.c: passes, sums and products of any Gram, from its blocks.
  *
- * Blocks of a few rows are made one after the other; the workers share out the columns of each, so
- * that the sums do not depend on the number of threads.
+ * Blocks of a few rows are computed one after the other; the workers divide the columns of each
+ * block among themselves, so that the sums do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

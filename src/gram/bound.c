@@ -1,5 +1,5 @@
-/* bound.c: a Gram that computes its values from a kernel and data: blocks are cut into tiles that
- * the workers share out.
+/* bound.c: a Gram that computes its values from a kernel and data: blocks are cut into tiles, which
+ * are distributed over the workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,7 @@ static mcr_gram_bound *new_bound(mcr *ctx, const mcr_kernel *kernel, const mcr_d
     return g;
 }
 
-/* Closes g and returns s where that is a failure; else hands g out. */
+/* Closes g and returns s if that is a failure; else returns g in *out. */
 static mcr_status hand_out(mcr_gram **out, mcr_gram_bound *g, mcr_status s)
 {
     if (s)
@@ -163,7 +163,7 @@ static mcr_status extended(mcr_gram *gram, mcr_extended *to)
 
 /* ---- cost -------------------------------------------------------------------------------------*/
 
-/* Beside the products of vectors, a node costs about as much as so many of them. */
+/* The cost of a node besides the products of vectors, in units of these. */
 enum { NODE_WORK = 8, SLOW_WORK = 20000 };
 
 static double nodes_work(const mcr_bound *node)
@@ -260,7 +260,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     mcr_status s = precise && z.index ? prepare_lists(gram) : prepare(gram, precise);
     if (s)
         return s;
-    /* Columns that are listed one by one are packed for each tile: tall tiles then. */
+    /* Columns that are listed one by one are packed for each tile, so tiles are tall. */
     bool tall = z.index && g->binding->root->fused;
     int64_t tile_rows = tall ? 4 * MCR_TILE_ROWS : MCR_TILE_ROWS;
     int64_t tile_cols = tall ? MCR_TILE_COLS / 2 : MCR_TILE_COLS;

@@ -18,16 +18,16 @@ typedef struct mcr_gram_bound {
     mcr_scratch **scratch;              /* one per worker */
     struct mcr_vectors_batch *batch[2]; /* rows packed for passes, by precision; NULL: not yet */
     int workers;
-    double value_work; /* mcr_gram_work, once a pass has asked for it; 0: not yet */
-    double *diagonal;  /* of the rows, once a view has asked for it; NULL: not yet */
+    double value_work; /* mcr_gram_work, once a pass has needed it; 0: not yet */
+    double *diagonal;  /* of the rows, once a view has needed it; NULL: not yet */
     bool shares;       /* the binding is another Gram's */
 } mcr_gram_bound;
 
-/* The Gram if it is bound, else NULL: who walks tiles by itself asks. */
+/* The Gram if it is bound, else NULL: for code that iterates over tiles itself. */
 mcr_gram_bound *mcr_gram_as_bound(mcr_gram *gram);
 
 /* Rows packed for all workers, in an expression that is one vector leaf; valid until the next call.
- * Prepare the precision before. */
+ * The precision must have been prepared. */
 mcr_status mcr_gram_bound_batch(const struct mcr_vectors_batch **out, mcr_gram_bound *gram,
                                 mcr_rows x, bool precise);
 
@@ -39,7 +39,7 @@ mcr_status mcr_gram_bound_matrix(mcr_gram *gram, const mcr_gram_fill *fill);
 mcr_status mcr_gram_bound_rows(mcr_gram *gram, const mcr_gram_pass *pass);
 mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                double *f);
-/* Roundings that a term of these sums goes through at most, of all objects. */
+/* The largest number of roundings that a term of these sums goes through. */
 double mcr_gram_bound_depth(const mcr_gram *gram);
 mcr_status mcr_gram_bound_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
 /* The tiles on and above the diagonal of a symmetric Gram (gram/half.h). */

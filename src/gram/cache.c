@@ -1,10 +1,10 @@
 /* cache.c: rows of K that are worth keeping.
  *
- * Rows live in slabs, taken as they are needed: touching fresh memory can cost more than computing
- * what goes into it. So a slab is taken only when as much has been spent on computing rows again as
- * it costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A row is
- * dropped for another when it was not used in the last few calls (a clock hand looks for such a
- * one), so that a working set larger than the cache does not flush it.
+ * Rows are stored in slabs, which are allocated as needed: touching fresh memory can cost more than
+ * computing the values. So a slab is allocated only after as much has been spent on recomputing
+ * rows as it costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A
+ * row is replaced if it was not used in the last few calls (found by a clock hand), so that a
+ * working set larger than the cache does not flush it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,9 @@
 
 enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
 
-/* What is weighed: nanoseconds of touching a byte for the first time (0.3 to 2.5 were seen), and of
- * one unit of mcr_gram_work. Taken before any row was computed again: FREE_BYTES, or DEAR_BYTES
- * where rows cost nearly as much to compute as to store. */
+/* The costs compared: nanoseconds for touching a byte for the first time (0.3 to 2.5 were
+ * measured), and for one unit of mcr_gram_work. Allocated before any row is recomputed: FREE_BYTES,
+ * or DEAR_BYTES if rows cost nearly as much to compute as to store. */
 #define TOUCH_COST 1.5
 #define WORK_COST  0.02
 #define FREE_BYTES (1 << 20)
@@ -47,7 +47,7 @@ struct mcr_cache {
     int32_t *where; /* row of x -> slot, -1 */
     int64_t computed, found;
     unsigned char *seen; /* row of x -> was worth keeping before */
-    int64_t again;       /* such rows that were computed again, since the last slab was taken */
+    int64_t again;       /* such rows that were recomputed, since the last slab was allocated */
     int64_t rent;        /* how many of them pay for a slab */
     /* one call's lists */
     int64_t *miss;
@@ -156,7 +156,7 @@ void mcr_cache_close(mcr_cache *c)
 
 /* ---- finding space ----------------------------------------------------------------------------*/
 
-/* One more slab if it pays and the budget and the allocator have it. */
+/* Allocates one more slab if it pays and if the budget and the allocator allow it. */
 static bool grow(mcr_cache *c)
 {
     size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
@@ -263,7 +263,7 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
         c->again += c->where[r] < 0 && c->seen[r];
         c->seen[r] = 1;
     }
-    /* Misses that are worth space and find it, then the others. */
+    /* Misses that are worth keeping and for which there is space, then the others. */
     for (int64_t i = 0; i < keep; i++) {
         int64_t r = mcr_rows_at(x, i);
         if (c->where[r] >= 0)
@@ -333,8 +333,8 @@ static mcr_status narrow_row(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* The rows stay where they are, with their old stride: the space behind them is not used again
- * until the next reset. */
+/* The rows stay in place, with their old stride: the space after them is not used until the next
+ * reset. */
 mcr_status mcr_cache_narrow(mcr_cache *c, mcr_gram *gram, const int64_t *keep)
 {
     c->gram = gram;

@@ -1,8 +1,8 @@
 /* centred.c: a Gram whose objects are centred in feature space.
  *
- * Products with A are made of products with K, or with its factor: that saves a pass over all
- * values. Where the mean is so far from the origin that they would lose digits which A has, A is
- * made instead, if K is kept.
+ * Products with A are computed from products with K, or with its factor, which saves a pass over
+ * all values. If the mean is so far from the origin that they would lose digits of A, A itself is
+ * computed, if K is kept.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -143,7 +143,7 @@ static mcr_status mean_row(void *arg, int64_t i, int worker)
     return MCR_OK;
 }
 
-/* In an order of operations that gives both triangles the same bits. */
+/* The order of operations gives both triangles the same bits. */
 static mcr_status centre_row(void *arg, int64_t t, int worker)
 {
     (void)worker;
@@ -176,7 +176,7 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
     return s;
 }
 
-/* The means come out of the matrix, if they are not known: its values are computed once. */
+/* If the means are not known, they are computed from the matrix: its values are computed once. */
 static mcr_status matrix(mcr_gram *gram, const mcr_gram_fill *how)
 {
     centred *g = (centred *)gram;

@@ -5,8 +5,8 @@
  *   A_ij = sqrt(p_i p_j) (K_ij - m_i - m_j + t),   m_i = sum_j p_j K_ij,   t = sum_i p_i m_i
  *
  * has the eigenvalues of the covariance C = sum p_i (Phi(x_i) - m)(Phi(x_i) - m)'; its trace is the
- * whole variance. If K = D D', then A = X X' with the rows sqrt(p_i) (d_i - m) in X, and C = X'X.
- * X is never made: D stays as it is, sparse or in blocks.
+ * total variance. If K = D D', then A = X X' with the rows sqrt(p_i) (d_i - m) in X, and C = X'X. X
+ * is never computed: D stays as it is, sparse or in blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 
 #include "gram/gram.h"
 
-/* share (n) is copied. `of` must outlive the Gram, which may change it: where the mean is very far
- * from the origin, a Gram that is kept as a half is centred itself. */
+/* share (n) is copied. `of` must outlive the Gram, which may change it: if the mean is very far
+ * from the origin, a Gram that is kept as a half is centred in place. */
 mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share);
 
 typedef struct mcr_centre {
@@ -25,7 +25,7 @@ typedef struct mcr_centre {
     double total;              /* the trace of A; 0: there is nothing but rounding */
     const double *features;    /* of a Gram with a factor: m, one number per feature; else NULL */
 } mcr_centre;
-/* It is found when it is first needed: from the whole matrix if that is asked for first, else by a
+/* Computed when it is first needed: from the whole matrix if that is requested first, else by a
  * product. */
 mcr_status mcr_gram_centre(mcr_gram *centred, const mcr_centre **centre);
 /* sqrt(p_i), which is always known. */

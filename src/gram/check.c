@@ -3,10 +3,10 @@
  * On data a matrix G counts as not positive semidefinite when t'Gt < -bound for a unit vector t,
  * with bound = n eps max(8 |G_ii|, |eigenvalues|) allowing for the rounding of G and of the
  * eigensolver, whose errors are relative to the largest eigenvalue. The counter-example is made
- * small: one object with G_ii < 0; two that break Cauchy-Schwarz; else the objects that carry the
- * eigenvector, dropped one by one as long as a negative value is left. Of many objects the smallest
- * eigenvalue is computed by Lanczos' method, and that none is below -bound is shown by a Cholesky
- * factor of G + bound I.
+ * small: one object with G_ii < 0; two that violate Cauchy-Schwarz; else the objects with the
+ * largest entries of the eigenvector, dropped one by one as long as t'Gt stays negative. For many
+ * objects the smallest eigenvalue is computed by the Lanczos method, and a Cholesky factor of G +
+ * bound I proves that none is below -bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,8 +62,8 @@ static mcr_status smallest(trial *t, const int64_t *pick, int64_t count, double 
     return MCR_OK;
 }
 
-/* The smallest eigenvalue of G, its unit vector, and the bound: that of all eigenvalues is a sum of
- * absolute values where computing all of them would take long. */
+/* The smallest eigenvalue of G, its unit vector, and the bound; if computing all eigenvalues would
+ * take long, a sum of absolute values bounds them. */
 static mcr_status smallest_of_all(trial *t, const int64_t *all, double *value, double *vector)
 {
     double size = 0;
@@ -206,8 +206,8 @@ static mcr_status two_objects(trial *t, bool *found)
     return s ? s : keep(t, pick, 2, vector);
 }
 
-/* Whether G on the objects has an eigenvalue below -4 bound, by Cholesky's method, which takes far
- * less time than eigenvalues. *first: the least number of them, from the first on, that show it. */
+/* Whether G on the objects has an eigenvalue below -4 bound, by a Cholesky factorisation, which is
+ * much faster than eigenvalues. *first: the smallest number of leading objects that show it. */
 static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, bool *negative,
                                int64_t *first)
 {
@@ -222,8 +222,8 @@ static mcr_status has_negative(trial *t, const int64_t *pick, int64_t count, boo
     return *negative ? MCR_OK : s;
 }
 
-/* Drops objects that a negative value does not need: halves, quarters and so on, at last single
- * ones, as long as that takes seconds. */
+/* Drops objects that are not needed for a negative value: halves, quarters and so on, finally
+ * single ones, for at most some seconds. */
 static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t *saved)
 {
     static const double most_work = 4e9;
@@ -248,8 +248,8 @@ static mcr_status drop_needless(trial *t, int64_t *pick, int64_t *count, int64_t
     return s;
 }
 
-/* Takes objects in the order of their weight in the eigenvector until a negative value appears,
- * then drops those that it can do without. */
+/* Adds objects in the order of their weight in the eigenvector until a negative value appears, then
+ * drops those that are not needed. */
 static mcr_status few_objects(trial *t, const double *eigenvector)
 {
     int64_t n = t->n, count = n;
@@ -271,7 +271,7 @@ static mcr_status few_objects(trial *t, const double *eigenvector)
         if (!s)
             s = smallest(t, pick, count, &value, v, NULL);
     }
-    /* It takes very many, or they are too near to 0 for anything but all of them. */
+    /* Very many are needed, or the eigenvalue is too close to 0 for fewer than all. */
     if (!s && !(value < -t->bound)) {
         count = n;
         for (int64_t i = 0; i < n; i++)
@@ -356,7 +356,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
 {
     int64_t total = mcr_data_count(data);
     if (total == 0)
-        return mcr_fail(ctx, MCR_BAD_DATA, "check: the data hold no objects");
+        return mcr_fail(ctx, MCR_BAD_DATA, "check: the data have no objects");
     trial t = {.ctx = ctx, .report = r, .data = data, .n = total < most ? total : most};
     mcr_gram *gram = NULL;
     mcr_status s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
@@ -385,8 +385,8 @@ done:
     return s;
 }
 
-/* Points on a line, `step` apart, in a field "x" of one feature: where functions of the inner
- * product or of the distance that are not kernels show it best. */
+/* Points on a line, `step` apart, in a field "x" of one feature: the best test for functions of the
+ * inner product or of the distance that are not kernels. */
 static mcr_status make_line(mcr_data **out, mcr *ctx, double step)
 {
     double x[LINE_OBJECTS];

@@ -108,11 +108,25 @@ static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double
     return s;
 }
 
+int64_t mcr_factor_terms(const mcr_factor_gram *g)
+{
+    int64_t most = 0;
+    if (!g->of.start)
+        return g->of.p;
+    for (int64_t i = 0; i < g->base.rows; i++) {
+        int64_t r = g->of.row ? g->of.row[i] : i, count = g->of.start[r + 1] - g->of.start[r];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 /* Of a sum of products, against the lengths of both rows. */
 static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 {
-    double terms = (double)width(gram) + 1;
-    *to = (mcr_error){.absolute = terms * DBL_EPSILON + (precise ? 0 : (double)FLT_EPSILON)};
+    const mcr_factor_gram *g = (const mcr_factor_gram *)gram;
+    double terms = (double)mcr_factor_terms(g) + 1;
+    *to = (mcr_error){.absolute = terms * DBL_EPSILON + 2.1 * g->of.error +
+                                  (precise ? 0 : (double)FLT_EPSILON)};
     return MCR_OK;
 }
 
@@ -180,6 +194,7 @@ static const mcr_gram_type factor_type = {
     .share = share,
     .select = select,
     .error = error,
+    .extended = mcr_factor_extended,
     .work = work,
     .bytes = bytes,
     .multiply = multiply,

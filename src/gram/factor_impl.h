@@ -37,5 +37,9 @@ mcr_status mcr_factor_expand_round(const mcr_factor_gram *g, mcr_rows x, const d
 mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const double *a,
                                     int64_t cols, double *u);
 mcr_status mcr_factor_squares(mcr_gram *gram, mcr_rows x, double *square);
+/* In extended precision (factor_extended.c). */
+mcr_status mcr_factor_extended(mcr_gram *gram, mcr_extended *to);
+/* Entries of a row, at most. */
+int64_t mcr_factor_terms(const mcr_factor_gram *g);
 
 #endif

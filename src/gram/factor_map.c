@@ -70,7 +70,10 @@ mcr_status mcr_gram_features(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel,
                                           .p = f->count > 0 ? f->count : 1,
                                           .start = f->start[0],
                                           .index = f->index[0] ? f->index[0] : no_index,
-                                          .value = f->value[0] ? f->value[0] : no_value});
+                                          .value = f->value[0] ? f->value[0] : no_value,
+                                          .error = f->error,
+                                          .kernel = kernel,
+                                          .data = data});
     if (s) {
         mcr_features_close(f);
         return s;

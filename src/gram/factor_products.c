@@ -12,10 +12,10 @@
 #include "linalg/blas.h"
 
 enum {
-    ROWS = 256,         /* of an item */
-    SPARSE_ROWS = 4096, /* the same, where a row is little work: loops of threads are not free */
-    PARTS = 8,          /* of a sum over rows */
-    WEIGH_ROWS = 1024,  /* at least, of a part of D' h D */
+    ROWS = 256,              /* of an item */
+    SPARSE_ROWS = 4096,      /* the same, if a row is little work: parallel loops have a cost */
+    PARTS = 8,               /* of a sum over rows */
+    WEIGH_ROWS = 1024,       /* at least, of a part of D' h D */
     PART_NUMBERS = 4 << 20,  /* numbers of all parts together */
     BLOCK_NUMBERS = 2 << 20, /* numbers of a dense block */
     LOOK_WORK = 1 << 30,     /* multiply-adds between two looks at the time limit */
@@ -72,7 +72,7 @@ static double entries(const slice *d)
 static int64_t block_rows(const slice *d)
 {
     int64_t p = d->p > 0 ? d->p : 1, rows = BLOCK_NUMBERS / p;
-    /* Making them is p multiply-adds for each number: no more than about 0.1 s between looks. */
+    /* Computing them takes p multiply-adds per number: at most about 0.1 s between checks. */
     if (d->g->of.block && rows > LOOK_WORK / p / p)
         rows = LOOK_WORK / p / p;
     return rows < 64 ? 64 : rows > 8192 ? 8192 : rows;
@@ -225,7 +225,7 @@ static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
     return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
 }
 
-/* All rows as dense blocks, one after the other: where they are there already, in place. */
+/* All rows as dense blocks, one after the other; in place if they are stored. */
 static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j))
 {
     const slice *d = j->d;
@@ -311,7 +311,7 @@ static mcr_status multiply_dense(void *arg, int64_t item, int worker)
                          j->y + (j->first + t) * j->cols, j->cols);
 }
 
-/* Kept rows need not become doubles first: what takes time is reading them. */
+/* Kept rows need not be converted to double first: reading them takes the time. */
 static double float_dot(const float *x, const double *v, int64_t count)
 {
     double sum[8] = {0};

@@ -1,7 +1,7 @@
 /* factor_round.c: through a factor and back, u = D^T a(D c).
  *
- * Of a factor that has products without rows, its own. Of others two products with the work
- * between them, where all of y and a are kept.
+ * A factor that has products without rows uses its own. Others use two products with the work
+ * between them; all of y and a are kept.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,15 +1,15 @@
 /* fourier.c: random Fourier features (Rahimi and Recht, NIPS 2007) of rbf, laplace and matern.
  *
- * A kernel of x - z is a mixture of cosines: the mean of cos(omega'(x - z)) over random omega. Here
- * cosines and sines of the same frequencies are taken, whose errors are smaller than those of
- * cosines with random phases, and K(x,x) is exact (Sutherland and Schneider, UAI 2015).
+ * A kernel of x - z is a mixture of cosines: the mean of cos(omega'(x - z)) over random omega. This
+ * uses cosines and sines of the same frequencies: their errors are smaller than those of cosines
+ * with random phases, and K(x,x) is exact (Sutherland and Schneider, UAI 2015).
  *
  *   rbf      omega_k = sqrt(2 gamma_k) N(0,1)
  *   laplace  omega_k = gamma_k Cauchy
  *   matern   omega = N(0,1) / length / sqrt(chi^2 / 2 nu): Student's t with 2 nu degrees of freedom
  *
- * The numbers of a column of the data come from a stream of their own: data with more columns have
- * the same numbers for those that both have.
+ * The numbers of each data column come from a separate stream: data with more columns have the same
+ * numbers for the common columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,9 +34,8 @@ mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *k)
     return mcr_advise(
         ctx,
         mcr_fail(ctx, MCR_BAD_CALL,
-                 "%.100s has no random Fourier features: rbf, laplace and matern of a "
-                 "field have; use the approximation nystrom, which works with every "
-                 "kernel",
+                 "%.100s has no random Fourier features: only rbf, laplace and matern on a field "
+                 "have them; use the approximation nystrom, which works with every kernel",
                  k->text),
         "option approx=nystrom");
 }
@@ -55,7 +54,7 @@ static double nu_of(const mcr_kernel *k)
     return *(const double *)((const char *)k->params + p->offset);
 }
 
-/* One factor a frequency: 1, or that which makes Student's t of the normal numbers. */
+/* One factor per frequency: 1, or the factor that turns normal numbers into Student's t. */
 static void draw_factors(const mcr_map *m, double *factor)
 {
     mcr_random r = mcr_random_stream(m->seed, "random feature scales", 0);

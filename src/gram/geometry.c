@@ -3,8 +3,8 @@
  *   |Phi(x)|^2        = K(x,x)
  *   |Phi(x)-Phi(z)|^2 = K(x,x) + K(z,z) - 2 K(x,z)
  *   |Phi(x)-mean|^2   = K(x,x) + (1/n^2) sum_ij G_ij - (2/n) sum_i K(x,x_i)
- * Squares that come out negative count as 0. Rounding does that, and functions that are not kernels
- * do; where it is more than rounding, the log has a remark.
+ * Negative squares count as 0. They result from rounding or from functions that are not kernels; if
+ * they exceed rounding, the log has a warning.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static double root(double square)
     return square > 0 ? sqrt(square) : 0;
 }
 
-/* More than rounding can have made of 0, for a square that is a sum of terms up to `size`. */
+/* Larger than the rounding error of 0, for a square that is a sum of terms up to `size`. */
 static bool is_negative(double square, double size)
 {
     return square < -1e-9 * size;

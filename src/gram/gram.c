@@ -1,4 +1,4 @@
-/* gram.c: what every Gram does, whatever its representation: checks, and what follows from blocks.
+/* gram.c: what all representations of a Gram share: checks, and operations derived from blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -87,7 +87,7 @@ mcr_status mcr_gram_project(mcr_gram *g, mcr_rows x, const double *a, int64_t co
     return s ? s : mcr_gram_total(g, u, mcr_gram_width(g) * cols);
 }
 
-/* A symmetric matrix, of which the lower half travels, some rows at a time. */
+/* A symmetric matrix, of which the lower half is transferred, some rows at a time. */
 static mcr_status total_square(mcr_gram *g, double *m, int64_t ldm)
 {
     enum { NUMBERS = 1 << 20 };
@@ -197,29 +197,42 @@ mcr_status mcr_gram_sums_error(mcr_gram *g, double *share)
     return s;
 }
 
+mcr_status mcr_gram_product_error_of(mcr_gram *gram, const double *length, const double *a,
+                                     int64_t outputs, double share, double *error)
+{
+    int64_t n = gram->rows;
+    mcr_error r = {0, 0};
+    mcr_status s = mcr_gram_error(gram, true, &r);
+    double value = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
+    for (int64_t o = 0; o < outputs && !s; o++) {
+        double size = 0, terms = 0;
+        for (int64_t i = 0; i < n; i++) {
+            size += fabs(a[i * outputs + o]) * length[i];
+            terms += a[i * outputs + o] != 0;
+        }
+        size *= isnan(share) ? value + 0.5 * DBL_EPSILON * terms : share;
+        for (int64_t i = 0; i < n; i++)
+            error[i * outputs + o] = size * length[i];
+    }
+    return s;
+}
+
+mcr_status mcr_gram_lengths(mcr_gram *gram, double *length)
+{
+    mcr_status s = mcr_gram_diagonal(gram, 0, length);
+    for (int64_t i = 0; i < gram->rows && !s; i++)
+        length[i] = sqrt(fabs(length[i]));
+    return s;
+}
+
 mcr_status mcr_gram_product_error(mcr_gram *gram, const double *a, int64_t outputs, double share,
                                   double *error)
 {
-    int64_t n = gram->rows;
-    mcr *ctx = gram->ctx;
-    mcr_error r = {0, 0};
-    double *length = mcr_alloc(ctx, (size_t)n, sizeof *length);
-    mcr_status s = length ? mcr_gram_diagonal(gram, 0, length) : MCR_NO_MEMORY;
+    double *length = mcr_alloc(gram->ctx, (size_t)gram->rows, sizeof *length);
+    mcr_status s = length ? mcr_gram_lengths(gram, length) : MCR_NO_MEMORY;
     if (!s)
-        s = mcr_gram_error(gram, true, &r);
-    if (isnan(share))
-        share = (isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR) +
-                0.5 * DBL_EPSILON * (double)n;
-    for (int64_t i = 0; i < n && !s; i++)
-        length[i] = sqrt(fabs(length[i]));
-    for (int64_t o = 0; o < outputs && !s; o++) {
-        double size = 0;
-        for (int64_t i = 0; i < n; i++)
-            size += fabs(a[i * outputs + o]) * length[i];
-        for (int64_t i = 0; i < n; i++)
-            error[i * outputs + o] = share * size * length[i];
-    }
-    mcr_free(ctx, length);
+        s = mcr_gram_product_error_of(gram, length, a, outputs, share, error);
+    mcr_free(gram->ctx, length);
     return s;
 }
 

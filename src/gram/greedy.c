@@ -1,8 +1,9 @@
-/* greedy.c: objects that explain the others, one after the other: pivoted Cholesky takes the object
- * whose diagonal is left largest. For inducing points of Gaussian processes this bounds the
- * distance of the approximate posterior (Burt, Rasmussen and van der Wilk, JMLR 2020).
+/* greedy.c: landmarks that approximate the other objects, one after the other: pivoted Cholesky
+ * takes the object with the largest remaining diagonal. For inducing points of Gaussian processes
+ * this bounds the distance of the approximate posterior (Burt, Rasmussen and van der Wilk, JMLR
+ * 2020).
  *
- * Columns of the factor are kept one after the other, so that the loop over objects is the inner
+ * Columns of the factor are stored one after the other, so that the loop over objects is the inner
  * one.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,7 +45,7 @@ static mcr_status reduce_band(void *arg, int64_t first, int64_t limit)
     return MCR_OK;
 }
 
-/* The next pivot; false: there is nothing left to explain. */
+/* The next pivot; false: the remainder is 0. */
 static bool find_pivot(greedy *g, double whole)
 {
     double trace = 0;

@@ -1,7 +1,7 @@
 /* half.h (internal to src/gram): a symmetric Gram kept as the tiles on and above its diagonal.
  *
- * Half the memory, and half of what a product has to read: each tile is used twice, as it is and
- * transposed, while it is in the cache. Solvers that only multiply by K need no more.
+ * It takes half the memory, and a product reads half as much: each tile is used twice, as it is and
+ * transposed, while it is in the cache. This is sufficient for solvers that only multiply by K.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +10,8 @@
 
 #include "gram/gram.h"
 
-/* Rows and columns of a tile; how far apart its rows lie: an odd number of cache lines, so that a
- * column of it does not meet itself in the first cache. */
+/* Rows and columns of a tile; the stride of its rows: an odd number of cache lines, so that the
+ * entries of a column map to different sets of the first-level cache. */
 enum { MCR_HALF_SIDE = 192, MCR_HALF_LD = 200, MCR_HALF_TILE = MCR_HALF_SIDE * MCR_HALF_LD };
 
 /* Where tile (row, col), row <= col, begins. */
@@ -27,7 +27,7 @@ bool mcr_gram_is_half(const mcr_gram *gram);
 mcr_status mcr_gram_half_centre(mcr_gram *half, const double *root, const double *mean,
                                 double centre);
 
-/* Products of a symmetric matrix that is known by these tiles, which are kept or made. */
+/* Products of a symmetric matrix given by these tiles, which are stored or computed. */
 typedef struct mcr_half_product {
     int64_t n, lanes; /* lanes: sums that a product is made of, by n alone */
     double *x, *y;    /* n x MCR_THIN: vectors; their products, once per lane */
@@ -35,7 +35,7 @@ typedef struct mcr_half_product {
     mcr_status (*tile)(void *self, int64_t at, mcr_rows x, mcr_rows z, int worker,
                        const double **k);
     void *self;
-    const double *kept; /* where tiles are kept, the first; NULL: they are made */
+    const double *kept; /* the first stored tile; NULL: tiles are computed */
 } mcr_half_product;
 /* kv = K v, both n x cols; the same bits for any number of threads. */
 mcr_status mcr_half_multiply(mcr *ctx, const mcr_half_product *with, const double *v, int64_t cols,

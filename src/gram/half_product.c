@@ -1,7 +1,7 @@
 /* half_product.c: products of a symmetric matrix from the tiles on and above its diagonal.
  *
- * Tile (r, c) gives y_r += T x_c and y_c += T' x_r. Tiles are dealt out to a number of lanes that
- * depends on n alone; each lane has sums of its own, which are added in order at the end.
+ * Tile (r, c) gives y_r += T x_c and y_c += T' x_r. Tiles are distributed over a number of lanes
+ * that depends only on n; each lane has its own sums, which are added in order at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ typedef struct product {
     double *kv;
 } product;
 
-/* The vectors of this turn, those that are missing 0. */
+/* The vectors of this turn; missing ones are 0. */
 static mcr_status take_chunk(void *arg, int64_t first, int64_t end)
 {
     const product *p = arg;
@@ -34,8 +34,8 @@ static mcr_status take_chunk(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
-/* The memory of the tile that a lane takes after tile `at` of `count`, if it is kept there. Without
- * that a product waits for memory half of the time. */
+/* Prefetches the tile that a lane processes after tile `at` of `count`, if it is stored. Without
+ * this a product waits for memory half of the time. */
 static const char *next_tile(const mcr_half_product *w, int64_t at, int64_t count)
 {
     bool is = w->kept && at + w->lanes < count;

@@ -1,4 +1,4 @@
-/* landmarks.c: which objects stand for all in Nystroem's feature map.
+/* landmarks.c: the choice of landmarks for the Nystroem feature map.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 
 /* ---- samples ----------------------------------------------------------------------------------*/
 
-/* The places of a shuffled list 0, 1, ... where another number stands: only these are kept, so that
- * a few can be drawn from very many. */
+/* The places of a shuffled list 0, 1, ... that have changed: only these are stored, so that a few
+ * can be drawn from very many. */
 typedef struct moves {
     int64_t capacity, *place, *number; /* place -1: free */
 } moves;
@@ -155,8 +155,8 @@ static void run_means(means *m)
         centre(m);
 }
 
-/* The member nearest to each centre; objects that are none in place of centres that lost all
- * members. */
+/* The member nearest to each centre; centres that lost all members are replaced by other
+ * objects. */
 static void take_nearest(const means *m, int64_t *taken)
 {
     unsigned char *used = (unsigned char *)m->mean; /* no more needed after the distances */
@@ -279,9 +279,8 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     if (s == MCR_NUMERIC)
         s = mcr_advise(
             ctx,
-            mcr_fail(
-                ctx, MCR_NUMERIC,
-                "nystrom: leverage needs a positive semidefinite kernel: take other landmarks"),
+            mcr_fail(ctx, MCR_NUMERIC,
+                     "nystrom: leverage needs a positive semidefinite kernel: use other landmarks"),
             "definite");
     mcr_system_close(&l);
     mcr_gram_close(gram);
@@ -302,7 +301,7 @@ static mcr_status choose_leverage(mcr *ctx, const mcr_kernel *kernel, const mcr_
     if (!s)
         s = score_pool(&p, ctx, kernel, anchors, score);
     mcr_random r = mcr_random_stream(mcr_seed(ctx), "leverage", 0);
-    /* Without putting back: the smallest of exponential numbers with these rates. */
+    /* Without replacement: the smallest of exponential numbers with these rates. */
     for (int64_t i = 0; i < p.n && !s; i++)
         list[i] = (mcr_ranked){-log1p(-mcr_random_uniform(&r)) / fmax(score[i], 1e-300),
                                p.object[i]};

@@ -1,5 +1,5 @@
 /* low_rank.c: a matrix as a factor of few columns, by pivoted Cholesky (Harbrecht, Peters and
- * Schneider, 2012): the next column is that of the object whose diagonal is left largest.
+ * Schneider, 2012): the next column belongs to the object with the largest remaining diagonal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,8 +53,8 @@ static mcr_status take_row(column_job *j)
                    : MCR_OK;
 }
 
-/* Whether the columns that are allowed will not do: the trace falls ever more slowly, so that what
- * a column has gained up to now is the most that one will gain. */
+/* Whether the allowed number of columns will not be enough: the trace falls ever more slowly, so
+ * later columns gain at most as much as those so far. */
 static bool is_hopeless(const column_job *j, double share, double trace, double whole)
 {
     enum { FEW = 16 };
@@ -62,7 +62,7 @@ static bool is_hopeless(const column_job *j, double share, double trace, double 
            log(whole / trace) * (double)j->most < log(1 / share) * (double)j->column;
 }
 
-/* Columns until the trace is small; *enough: whether it came to that. */
+/* Adds columns until the trace is small; *enough: whether that was reached. */
 static mcr_status reduce(column_job *j, double share, bool *enough)
 {
     double whole = 0;

@@ -1,8 +1,8 @@
-/* map.c: approximate feature maps: Nystroem's, and what all of them share.
+/* map.c: approximate feature maps: Nystroem, and the code that all maps share.
  *
  * Nystroem: with the eigenvectors U and eigenvalues v of K between the landmarks, phi(x) = v^-1/2
  * U' k(x) is the projection of Phi(x) onto the landmarks' span, in an orthonormal basis. Directions
- * with an eigenvalue that is all but 0 are left out. (Williams and Seeger, NIPS 2000.)
+ * with an eigenvalue close to 0 are dropped. (Williams and Seeger, NIPS 2000.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,7 +65,7 @@ static mcr_status whiten(mcr_map *m)
  * The same span with T = L^-T, K = L L' between the landmarks: a Cholesky factor takes a fraction
  * of the time of eigenvectors. Landmarks that depend on others are left out. */
 
-/* *clear: no landmark is all but explained by those before it. */
+/* *clear: no landmark is nearly dependent on the previous ones. */
 static mcr_status factorise(mcr_system *k, bool *clear)
 {
     double largest = 0, smallest = INFINITY;
@@ -78,7 +78,7 @@ static mcr_status factorise(mcr_system *k, bool *clear)
     return s;
 }
 
-/* Leaves out landmarks that the others explain but for a share of the trace. */
+/* Drops landmarks that the others approximate up to a share of the trace. */
 static mcr_status take_independent(mcr_map *m, mcr_system *k, double share)
 {
     int64_t count = 0, *order = mcr_alloc(m->ctx, (size_t)m->landmarks, sizeof *order);
@@ -139,7 +139,8 @@ static mcr_status invert(mcr_map *m, const mcr_system *l)
                         : mcr_parallel(m->ctx, stripes, invert_stripe, &j);
 }
 
-/* One try with the landmarks there are; *done: else some were left out, for another. */
+/* One attempt with the current landmarks; *done is false if some were dropped for another
+ * attempt. */
 static mcr_status try_span(mcr_map *m, bool first, double share, bool *done)
 {
     mcr_gram *gram = NULL;
@@ -407,7 +408,7 @@ mcr_status mcr_map_data(mcr_data **out, mcr_map *m, const mcr_data *data)
                              m->ctx,
                              mcr_fail(m->ctx, MCR_OVER_BUDGET,
                                       "the features of all objects need %.1f GB, which is more "
-                                      "than the memory budget: allow more, or take a smaller rank",
+                                      "than the memory budget: allow more, or use a smaller rank",
                                       bytes / 1e9),
                              "memory")
                        : MCR_OK;

@@ -1,4 +1,4 @@
-/* map.h (internal): the insides of approximate feature maps.
+/* map.h (internal): the internals of approximate feature maps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,11 +29,11 @@ struct mcr_map {
     size_t taken;    /* of the budget */
 };
 
-/* Numbers of *count objects of data, rising (gram/landmarks.c); fewer of them, if those explain
- * all others. */
+/* Numbers of *count objects of data, ascending (gram/landmarks.c); fewer if these span all
+ * others. */
 mcr_status mcr_landmarks_choose(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data,
                                 mcr_landmarks how, int64_t *count, int64_t *object);
-/* Greedily, from all objects of a symmetric Gram, in the order in which they are found
+/* Chosen greedily from all objects of a symmetric Gram, in the order of the choice
  * (gram/greedy.c). */
 mcr_status mcr_landmarks_greedy(mcr_gram *gram, int64_t *count, int64_t *object);
 /* Falkon's map with these landmarks, whether they depend on each other or not: `share` of the mean
@@ -44,7 +44,7 @@ mcr_status mcr_map_open_at(mcr_map **out, mcr *ctx, const mcr_kernel *kernel, co
 mcr_status mcr_map_fourier(mcr_map *map, const mcr_data *data);
 mcr_status mcr_map_fourier_rows(const mcr_map *map, const mcr_data *data, mcr_rows rows, double *to,
                                 int64_t ld);
-/* Whether the kernel has them; else MCR_BAD_CALL, with what to do. */
+/* Whether the kernel has them; else MCR_BAD_CALL, with a remedy in the message. */
 mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *kernel);
 /* The map of a model: random Fourier features of a seed, for the columns of data. */
 mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,

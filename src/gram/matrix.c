@@ -1,6 +1,7 @@
 /* matrix.c: the whole Gram matrix. Of a symmetric one only the tiles on and above the diagonal are
- * computed; each is written twice, as it is and transposed, while it is still in the cache. It is
- * done in strips of rows, which an expression that is one vector leaf packs once for all its tiles.
+ * computed; each is written twice, as it is and transposed, while it is still in the cache. The
+ * matrix is computed in strips of rows, which an expression of one vector leaf packs once for all
+ * their tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

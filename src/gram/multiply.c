@@ -1,5 +1,5 @@
-/* multiply.c: K v of a bound Gram, tile by tile, without keeping K. Of a symmetric one half of the
- * values is computed.
+/* multiply.c: K v of a bound Gram, tile by tile, without keeping K. For a symmetric Gram half of
+ * the values are computed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -111,7 +111,8 @@ mcr_status mcr_gram_pairs_stored(mcr_gram **out, mcr_gram_pairs *p, int64_t a, i
     return open_pair(out, p, m + n, worker, exact);
 }
 
-/* Where objects stand by class, as those who share a K see to, each row is two runs of it. */
+/* If objects are ordered by class, as callers that share a K ensure, each row consists of two
+ * runs. */
 mcr_status mcr_gram_pairs_read(mcr_gram **out, const mcr_gram_pairs *p, mcr_rows objects,
                                int worker, const mcr_gram *gram, mcr_gram *exact)
 {

@@ -15,7 +15,7 @@ typedef struct mcr_gram_pairs mcr_gram_pairs;
 /* Bytes of a worker's pair of at most so many objects. */
 size_t mcr_gram_pairs_space(int64_t most);
 /* gram: of all objects, for which the blocks of its classes (rows of it) are computed; NULL: pairs
- * are read from a K that is stored. The budget is the caller's business. */
+ * are read from a K that is stored. The caller accounts for the budget. */
 mcr_status mcr_gram_pairs_open(mcr_gram_pairs **out, mcr *ctx, int64_t most, mcr_gram *gram,
                                const mcr_rows *classes, int64_t count);
 void mcr_gram_pairs_close(mcr_gram_pairs *pairs); /* NULL allowed */

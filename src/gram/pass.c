@@ -1,7 +1,7 @@
 /* pass.c: whole rows of K, kept and/or summed, in one pass over the columns.
  *
- * The workers share out chunks of columns; each walks all rows of the batch in order, so that the
- * sums do not depend on the number of threads.
+ * Chunks of columns are distributed over the workers; each processes all rows of the batch in
+ * order, so that the sums do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,10 +64,10 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
 
 /* ---- one vector leaf: rows packed once, values never leave the registers ----------------------*/
 
-/* Columns of one item: enough of them that handing out costs nothing, few enough that their panels
- * stay in the second-level cache while all rows run over them. */
+/* Columns of one item: enough that scheduling costs nothing, few enough that their panels stay in
+ * the second-level cache while all rows are processed. */
 enum { FUSED_COLS = 512 };
-/* Fewer multiply-adds than these take less time than waking another worker. */
+/* Fewer multiply-adds take less time than waking another worker. */
 #define ALONE_WORK 4e5
 
 static mcr_status fused_chunk(void *arg, int64_t item, int worker)

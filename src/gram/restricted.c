@@ -1,11 +1,11 @@
-/* restricted.c: K restricted to the span of landmarks, D = K_nm T with T'K_mm T = 1, known by its
- * products alone.
+/* restricted.c: K restricted to the span of landmarks, D = K_nm T with T'K_mm T = 1, given only by
+ * its products.
  *
- * Nystroem's features are the rows of D. Making them takes m multiply-adds for each of n m numbers,
- * and keeping them as much memory as K_nm. Products need neither: D c = K_nm (T c) and D'a =
- * T'(K_nm'a) take one pass over kernel values, which are computed as they are wanted (Rudi,
- * Carratino and Rosasco, NIPS 2017). D'hD = T'(K_nm'h K_nm)T saves making the features as well,
- * where K_mm is so far from singular that T does not enlarge the rounding too much.
+ * Nystroem's features are the rows of D. Computing them takes m multiply-adds for each of n m
+ * numbers, and storing them as much memory as K_nm. Products need neither: D c = K_nm (T c) and D'a
+ * = T'(K_nm'a) take one pass over kernel values, which are computed on demand (Rudi, Carratino and
+ * Rosasco, NIPS 2017). D'hD = T'(K_nm'h K_nm)T does not need the features either, if K_mm is so far
+ * from singular that T does not amplify rounding too much.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -198,8 +198,8 @@ static mcr_status make_values(void *self, const int64_t *row, int64_t first, int
     return s;
 }
 
-/* About what rounding makes of T'(K_nm'h K_nm)T, for the sum of h: errors of the sums are of the
- * size of their values, at random. */
+/* The approximate rounding error of T'(K_nm'h K_nm)T, for the sum of h: errors of the sums are
+ * random and in proportion to their values. */
 static double blur(const restricted *t, double sum)
 {
     return DBL_EPSILON * sum * t->length * t->length * sqrt((double)t->map->landmarks) * t->turn;
@@ -251,7 +251,7 @@ static mcr_status weighted(void *self, mcr_rows x, const double *h, double off, 
         sum += h[i];
     size_t bytes = (size_t)t->map->landmarks * (size_t)(t->map->landmarks + t->map->count) *
                    sizeof(double);
-    /* Features of few rows are less work than both products with T. */
+    /* For few rows, computing features is less work than both products with T. */
     *done = x.count > 2 * t->map->landmarks && blur(t, sum) <= off && bytes <= t->spare / 2;
     mcr_status s = *done ? mcr_budget_take(t->ctx, bytes, "the landmarks' kernel values") : MCR_OK;
     if (s || !*done)
@@ -304,7 +304,7 @@ static mcr_status keep_values(restricted *t, size_t most)
     return t->kept ? mcr_gram_matrix_quietly(t->cross, t->kept, t->ld, false) : MCR_NO_MEMORY;
 }
 
-/* Kernel values against the landmarks, and what one of them costs. */
+/* Kernel values against the landmarks, and the cost of one. */
 static mcr_status open_values(restricted *t, size_t most, double *work)
 {
     if (mcr_data_on_disk(t->data)) {

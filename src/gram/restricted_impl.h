@@ -18,8 +18,8 @@ typedef struct mcr_restricted {
     float *kept;     /* the same in float, rows ld apart; NULL: not kept */
     int64_t ld;
     size_t taken;
-    /* Of the budget when it was opened: what is computed in which way is decided by that, and does
-     * not depend on what uses memory later. */
+    /* The budget when it was opened: it decides which method is used, so that the choice does not
+     * depend on later memory use. */
     size_t spare;
     double turn;   /* |T|^2, as the sum of its squares */
     double length; /* of a landmark in feature space, squared: the largest */
@@ -29,7 +29,7 @@ typedef struct mcr_restricted {
 int64_t mcr_restricted_rows(const mcr_restricted *t);
 /* to = T'u */
 mcr_status mcr_restricted_back(const mcr_restricted *t, const double *u, int64_t cols, double *to);
-/* q = K_mm c; sums are compensated, so that only values and products are rounded. */
+/* q = K_mm c; sums are compensated, so only values and products are rounded. */
 mcr_status mcr_restricted_own(const mcr_restricted *t, const double *c, int64_t cols, double *q);
 
 #endif

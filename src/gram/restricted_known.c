@@ -1,9 +1,9 @@
-/* restricted_known.c: what rounding leaves of gradients on the span of landmarks.
+/* restricted_known.c: rounding errors of gradients on the span of landmarks.
  *
- * A gradient is known by its values at the landmarks, r = K_mn a + mu K_mm c; in the basis of the
- * span it is T'r, with T'K_mm T = 1 but for rounding. Where landmarks nearly depend on each other T
- * is large, and enlarges errors of r: these come from kernel values and from sums, while the values
- * of a need not be exact.
+ * A gradient is given by its values at the landmarks, r = K_mn a + mu K_mm c; in the basis of the
+ * span it is T'r, with T'K_mm T = 1 up to rounding. If landmarks are nearly dependent, T is large
+ * and amplifies errors of r. These come from kernel values and from sums, while the values of a
+ * need not be exact.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -116,8 +116,8 @@ mcr_status mcr_gram_longest(const mcr_gram *gram, double *length)
     return s ? s : mcr_team_largest(t->ctx, length, 1);
 }
 
-/* What |T| does to errors of values at the landmarks, which are at most their lengths: all errors
- * as bad as can be, or independent. */
+/* How |T| amplifies errors of values at the landmarks, which are at most their lengths: in the
+ * worst case, or for independent errors. */
 typedef struct gain {
     double worst, usual;
 } gain;

@@ -1,13 +1,13 @@
 /* round.h (internal): through K and back in one pass, u = K^T a(K c), without keeping K.
  *
- * Conjugate gradients, gradients of losses and residuals of restricted problems are all of this
- * kind: each block of rows is computed once, multiplied by c, changed, and multiplied back while it
- * is in the cache. Rows are cut into parts by their number alone, each part has sums of its own,
- * and these are added in order: the same bits for any number of threads.
+ * Conjugate gradients, gradients of losses and residuals of restricted problems all have this form:
+ * each block of rows is computed once, multiplied by c, changed, and multiplied back while it is in
+ * the cache. Rows are divided into parts by their number alone, each part has its own sums, and
+ * these are added in order: the same bits for any number of threads.
  *
- * Where rows are spread over several processes (base/team.h), each makes its own part of the pass
- * of a factor, and u and sum are added up over all of them; y stays where the rows are.
- * mcr_gram_total adds up other numbers.
+ * If rows are spread over several processes (base/team.h), each computes its own part of the pass
+ * of a factor, and u and sum are added up over all of them; y stays with the rows. mcr_gram_total
+ * adds up other numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,13 @@
 
 #include "gram/gram.h"
 
-/* What `count` objects, from place `first` of the pass on, make of y: a, both count x outputs and
- * apart in memory. Returns what is to be added up, a loss. Runs in several threads at once. */
+/* Computes a from y for `count` objects, from place `first` of the pass on; both are count x
+ * outputs and do not overlap. Returns a term of the sum, such as a loss. Runs in several threads at
+ * once. */
 typedef double mcr_round_work(const void *self, int64_t first, int64_t count, const double *y,
                               double *a);
 
-/* In double, so many terms of u are added up with rounding; blocks of that many are then added
+/* In double, this many terms of u are added with rounding; blocks of that many are then added
  * exactly. */
 enum { MCR_ROUND_DEPTH = 96 + 4 };
 

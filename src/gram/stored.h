@@ -15,12 +15,12 @@ typedef struct mcr_stored {
     const void *k;          /* float *, or double * if `precise` */
     bool precise;           /* k is in double */
     const double *diagonal; /* NULL: read from k */
-    /* The same objects, where the floats are not all there is: values in double and bounds on the
-     * rounding come from it. It must outlive the Gram; NULL: none. */
+    /* A Gram of the same objects that provides values in double and bounds on the rounding. It must
+     * outlive the Gram; NULL: there are only floats. */
     mcr_gram *exact;
 } mcr_stored;
 
-/* From row to row of a matrix that solvers read in place. */
+/* The stride of a matrix that solvers read in place. */
 static inline int64_t mcr_stored_ld(int64_t n)
 {
     return (n / MCR_ROW_PAD + 1) * MCR_ROW_PAD;
@@ -30,8 +30,8 @@ static inline int64_t mcr_stored_ld(int64_t n)
  * read it, each with a Gram of its own (mcr_gram_share). */
 mcr_status mcr_gram_stored(mcr_gram **out, mcr *ctx, const mcr_stored *stored);
 
-/* Memory for one matrix of values after the other: pages that were never touched are expensive.
- * Zero at first. */
+/* Memory that is reused for one matrix of values after the other, because touching fresh pages is
+ * expensive. Zero at first. */
 typedef struct mcr_gram_buffer {
     void *k;
     size_t bytes; /* of k */
@@ -55,7 +55,7 @@ const double *mcr_gram_doubles(const mcr_gram *gram, int64_t *ld);
 
 /* All of K in float if the Gram holds it, rows *ld apart; else NULL. */
 const float *mcr_gram_values(const mcr_gram *gram, int64_t *ld);
-/* Whether the floats of mcr_gram_values are all there is: no value is known better. */
+/* Whether there are only the floats of mcr_gram_values, and no more precise values. */
 bool mcr_gram_is_float(const mcr_gram *gram);
 
 /* K of listed rows against listed columns (NULL: the same objects as the rows, of a symmetric
@@ -66,13 +66,14 @@ mcr_status mcr_gram_list(mcr_gram **out, mcr_gram *of, const mcr_rows *x, const 
 typedef struct mcr_fold_buffer {
     float *k;
     size_t bytes;  /* of k */
-    size_t held;   /* where in k the part of the objects that are held out begins */
+    size_t held;   /* where the part of the held-out objects begins in k */
     bool ready;    /* it holds what it should */
     int64_t ticks; /* when progress was reported last */
 } mcr_fold_buffer;
 void mcr_fold_buffer_free(mcr *ctx, mcr_fold_buffer *buffer);
 
-/* A fold: the Gram of the objects to train on, as a list of `of`, that knows which are held out. */
+/* A fold: the Gram of the training objects, as a list of `of`, that also lists the held-out
+ * objects. */
 typedef struct mcr_fold {
     mcr_gram *of;
     const int64_t *row, *held; /* where they stand in `of`, rising */

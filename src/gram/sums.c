@@ -1,13 +1,12 @@
-/* sums.c: K v for objects on both sides, from half of the values: tile (r, c) gives
- * f_c += T' v_r and f_r += T v_c. Tiles are dealt out to a number of lanes that depends on n alone,
- * each with sums of its own, which are added in order at the end. What a tile gives is summed up
- * apart, and then added: a term goes through as many roundings as a tile has rows, a lane tiles in
- * a row, and a sum lanes, not through n of them (blocked summation: Higham, Accuracy and Stability
- * of Numerical Algorithms, 2002, section 4.2).
+/* sums.c: K v for objects on both sides, from half of the values: tile (r, c) gives f_c += T' v_r
+ * and f_r += T v_c. Tiles are distributed over a number of lanes that depends only on n, each with
+ * its own sums, which are added in order at the end. The contribution of a tile is summed
+ * separately and then added, so a term goes through as many roundings as a tile has rows, a lane
+ * has tiles in a row, and a sum has lanes, not through n of them (blocked summation: Higham,
+ * Accuracy and Stability of Numerical Algorithms, 2002, section 4.2).
  *
- * Many of a Gram's objects are bound for themselves first. A few are taken from the Gram's own
- * binding: tiles of few columns, each against all rows up to its last, so that a column is packed
- * once.
+ * Many objects of a Gram are first bound separately. A few use the Gram's own binding: tiles of few
+ * columns, each against all rows up to its last, so that a column is packed once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

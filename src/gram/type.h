@@ -1,7 +1,7 @@
 /* type.h (internal to src/gram): how one representation of K works.
  *
- * A representation is a struct that begins with mcr_gram and a table of functions. What a table
- * leaves NULL is done by gram.c from blocks, or is not available.
+ * A representation is a struct that begins with mcr_gram and a table of functions. Functions that
+ * are NULL are derived from blocks by gram.c, or are not available.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ typedef struct mcr_gram_fill {
     void *k; /* float * or double * */
     int64_t ld;
     bool precise;
-    bool report;     /* progress; MCR_STOPPED if its callback asks for that */
+    bool report;     /* progress; MCR_STOPPED if cancelled */
     double deadline; /* MCR_STOPPED then, too; 0: none */
 } mcr_gram_fill;
 
@@ -70,10 +70,10 @@ mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t col
 struct mcr_gram {
     const mcr_gram_type *type;
     mcr *ctx;
-    mcr_gram *of; /* the one that it is a view of, or that knows its values better; NULL: none */
+    mcr_gram *of; /* the Gram that it is a view of, or that has more precise values; NULL: none */
     int64_t rows, cols;
     bool symmetric; /* the same objects on both sides */
-    bool spread;    /* these are some of the rows; other processes have the others */
+    bool spread;    /* these are some of the rows; the others are in other processes */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* view.c: a Gram of some runs of another Gram's objects.
  *
- * Problems that share objects, such as the pairs of many classes, are views of one binding: it is
- * planned and packed once.
+ * Problems that share objects, such as the pairs of many classes, are views of one binding, which
+ * is planned and packed once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -15,6 +15,8 @@
 
 #include "base/threads.h"
 #include "kernel/built_in.h"
+#include "kernel/explicit.h"
+#include "kernel/poly.h"
 #include "kernel/vectors_impl.h"
 
 /* Terms of second order, and the rounding of the bound itself. */
@@ -307,4 +309,34 @@ mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *r)
         __atomic_store_n(&binding->error_known[precise], true, __ATOMIC_RELEASE);
     }
     return s;
+}
+
+/* ---- explicit features ------------------------------------------------------------------------*/
+
+/* Listed values are what the kernel is, in either form. */
+double mcr_features_error(const mcr_bound *bound)
+{
+    const mcr_kernel_type *type = bound->kernel->type;
+    const double u = DBL_EPSILON / 2;
+    double sum = 0, largest = 0, value;
+    if (type->features == mcr_features_vectors ||
+        (type->features == mcr_features_listed && type != &mcr_kernel_ssk))
+        return 0;
+    if (type == &mcr_kernel_poly) /* products, and the root of a multiplicity */
+        return MORE * (3 * (double)((const mcr_poly_params *)bound->kernel->params)->degree + 4) *
+               u;
+    if (mcr_kernel_is_constant(bound->kernel, &value))
+        return 2 * u;
+    for (int c = 0; c < bound->children; c++) {
+        double of = mcr_features_error(bound->child[c]);
+        sum += of + u;
+        largest = fmax(largest, of);
+    }
+    if (type == &mcr_kernel_sum)
+        return largest;
+    if (type == &mcr_kernel_product)
+        return MORE * sum;
+    if (type == &mcr_kernel_power)
+        return MORE * (double)mcr_kernel_degree(bound->kernel) * sum;
+    return INFINITY;
 }

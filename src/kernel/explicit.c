@@ -146,6 +146,8 @@ mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *ker
     mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names != 0);
     if (!s)
         s = mcr_features_of(out, binding->root);
+    if (!s)
+        (*out)->error = mcr_features_error(binding->root);
     mcr_binding_close(binding);
     return s;
 }

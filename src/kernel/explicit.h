@@ -35,6 +35,9 @@ struct mcr_features {
     int64_t capacity[2][2]; /* of index, of value */
     int64_t rows[2];        /* objects that are complete */
     mcr_names *names;       /* NULL: not wanted */
+    /* Of the features of an object in the whole map, rounding changed so much, as a share of their
+     * length, at most. INFINITY: not known. */
+    double error;
 };
 
 /* Whether all parts of an expression have a map that a learner may choose by itself. */
@@ -42,6 +45,9 @@ bool mcr_kernel_has_features(const mcr_kernel *kernel);
 
 /* The map of a bound node: an empty one, handed to the type's `features`. */
 mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
+
+/* `error` of a map: by the rules that its values are made by (error.c). */
+double mcr_features_error(const mcr_bound *bound);
 
 /* For `features` of types, beside what extend.h has. */
 /* MCR_OVER_BUDGET, with the size, if so many entries are beyond the budget. */

@@ -99,7 +99,7 @@ static mcr_status check(mcr *ctx, void *values)
         p->d = INT64_MIN; /* the canonical form */
     if (p->strands == 2 && p->letters != 4)
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "gkm: letters=%lld, but only DNA has two strands: say strands=1",
+                        "gkm: letters=%lld, but only DNA has two strands: set strands=1",
                         (long long)p->letters);
     return MCR_OK;
 }
@@ -249,7 +249,7 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
     if (!bound->listed[0])
         return mcr_fail(bound->ctx, MCR_BAD_CALL,
-                        "gkm: the estimated counts of all words are too many to list; take the "
+                        "gkm: the estimated counts of all words are too many to list; use the "
                         "gapped words themselves (filter=none)");
     return mcr_features_listed(bound, out);
 }
@@ -262,11 +262,10 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     mcr_alphabet a = mcr_alphabet_of(bound);
     mcr_mismatches what;
     if (p->strands == 1 && p->filter != NONE && a.count > p->letters)
-        return mcr_fail(
-            bound->ctx, MCR_BAD_DATA,
-            "gkm: the strings have %d different letters: say letters=%d or more (20 for "
-            "proteins), or filter=none",
-            a.count, a.count);
+        return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                        "gkm: the strings have %d different letters: set letters=%d or more (20 "
+                        "for proteins), or filter=none",
+                        a.count, a.count);
     mcr_gkm_pairs(&what, bound->kernel);
     return mcr_mismatches_bind(bound, &what);
 }
@@ -306,8 +305,8 @@ static mcr_definite definite(const void *values, const mcr_definite *child, int 
         lowest = fmin(lowest, fabs(value) <= rounding ? 0 : value);
     }
     *rule = lowest > 0   ? "all eigenvalues on words are above 0 (Krawtchouk's polynomials)"
-            : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), as "
-                           "words that differ in more than d places are left out"
+            : lowest < 0 ? "an eigenvalue on words is negative (Krawtchouk's polynomials), because "
+                           "words that differ in more than d places are ignored"
                          : "an eigenvalue on words cannot be distinguished from 0";
     return lowest > 0 ? MCR_PSD : lowest < 0 ? MCR_INDEFINITE : MCR_DEFINITE_UNKNOWN;
 }

@@ -338,9 +338,8 @@ static mcr_status check_sizes(const mcr_bound *bound, const mcr_graphs *g, int p
         if (mcr_graphs_size(g, i) > limit[p])
             return mcr_fail(
                 bound->ctx, MCR_BAD_DATA,
-                "graphlet: graph %lld has %lld nodes, and its subgraphs of %d nodes are "
-                "too many to count (up to %lld nodes are possible); take connected=yes "
-                "or a smaller p",
+                "graphlet: graph %lld has %lld nodes, and its subgraphs of %d nodes are too many "
+                "to count (up to %lld nodes are possible); use connected=yes or a smaller p",
                 (long long)(i < bound->field[0].count ? i : i - bound->field[0].count) + 1,
                 (long long)mcr_graphs_size(g, i), p, (long long)limit[p]);
     return MCR_OK;

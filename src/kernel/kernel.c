@@ -140,7 +140,7 @@ mcr_status mcr_function_register(mcr *ctx, const char *name, mcr_object_function
                         "a function's name must be at most 63 letters, digits and _, not \"%s\"",
                         name);
     if (strcmp(name, "norm") == 0)
-        return mcr_fail(ctx, MCR_BAD_CALL, "the function \"norm\" is there already");
+        return mcr_fail(ctx, MCR_BAD_CALL, "there is a function called \"norm\" already");
     size_t count = (size_t)ctx->extra_function_count;
     for (size_t i = 0; i < count; i++)
         if (strcmp(ctx->extra_functions[i].name, name) == 0)

@@ -71,12 +71,11 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     mcr_alphabet a = mcr_alphabet_of(bound);
     mcr_mismatches what;
     if (a.count > p->letters)
-        return mcr_fail(
-            bound->ctx, MCR_BAD_DATA,
-            "mismatch: the strings have %d different letters (small and capital ones "
-            "differ): say letters=%d or more in the kernel, of a model when it is trained "
-            "(20 for proteins, 256 for any bytes)",
-            a.count, a.count);
+        return mcr_fail(bound->ctx, MCR_BAD_DATA,
+                        "mismatch: the strings have %d different letters (upper and lower case "
+                        "differ): set letters=%d or more in the kernel, for a model when it is "
+                        "trained (20 for proteins, 256 for any bytes)",
+                        a.count, a.count);
     mcr_status s = mcr_neighbours_bind(bound, binding, p->k, p->m, p->letters, &listed);
     if (s || listed)
         return s;

@@ -62,8 +62,7 @@ static mcr_status check(mcr *ctx, void *values)
         size_t length = strcspn(at, ";");
         if (length == 0 || find_place(p->order, at, length) != i)
             return mcr_fail(ctx, MCR_BAD_CALL,
-                            "ordinal: order=\"%.60s\" has an empty value or one that stands twice",
-                            p->order);
+                            "ordinal: order=\"%.60s\" has an empty or repeated value", p->order);
         at += length + 1;
     }
     return MCR_OK;

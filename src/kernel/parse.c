@@ -118,7 +118,7 @@ static mcr_status stray_parameter(mcr_parser *p, mcr_span name)
     if (status != MCR_OK)
         return status;
     return mcr_parser_fault(p, (mcr_span){name.start, value.end},
-                            "%.*s=%.*s must stand inside the parentheses of a kernel", shown(name),
+                            "%.*s=%.*s must be inside the parentheses of a kernel", shown(name),
                             name.start, shown(value), value.start);
 }
 
@@ -333,8 +333,8 @@ static mcr_status parse_arguments(mcr_parser *p, call *c)
 {
     const char *open = p->at++;
     if (++p->nest > NEST_MAX)
-        return mcr_parser_fault(p, (mcr_span){open, open + 1},
-                                "more than %d parentheses within each other", NEST_MAX);
+        return mcr_parser_fault(p, (mcr_span){open, open + 1}, "more than %d nested parentheses",
+                                NEST_MAX);
     skip_space(p);
     mcr_status status = MCR_OK;
     for (bool first = true; status == MCR_OK && (!first || peek(p) != ')'); first = false) {
@@ -384,15 +384,15 @@ static mcr_status check_behind(const mcr_parser *p, const call *c)
     mcr_span at = mcr_parser_character(&behind);
     const mcr_param *first = c->type->params;
     if (peek(&behind) == '[' || peek(&behind) == '{')
-        return mcr_parser_fault(p, at, "parameters stand in parentheses: write %s(%s)",
-                                c->type->name, first != NULL ? "name=value" : "");
+        return mcr_parser_fault(p, at, "parameters are in parentheses: write %s(%s)", c->type->name,
+                                first != NULL ? "name=value" : "");
     if (!starts_name(&behind))
         return MCR_OK;
     at = mcr_parser_name(&behind);
     skip_space(&behind);
     if (peek(&behind) != '=')
         return MCR_OK;
-    return mcr_parser_fault(p, at, "parameters stand in parentheses: write %s(%.*s=...)",
+    return mcr_parser_fault(p, at, "parameters are in parentheses: write %s(%.*s=...)",
                             c->type->name, shown(at), at.start);
 }
 
@@ -459,8 +459,8 @@ static mcr_status parse_group(mcr_parser *p, mcr_kernel **out)
 {
     const char *open = p->at++;
     if (++p->nest > NEST_MAX)
-        return mcr_parser_fault(p, (mcr_span){open, open + 1},
-                                "more than %d parentheses within each other", NEST_MAX);
+        return mcr_parser_fault(p, (mcr_span){open, open + 1}, "more than %d nested parentheses",
+                                NEST_MAX);
     mcr_status status = parse_expr(p, out);
     if (status == MCR_OK && peek(p) != ')') {
         status = mcr_parser_misplaced(p, open, "+, * or \")\"");
@@ -597,7 +597,7 @@ static mcr_status check_bytes(const mcr_parser *p)
     for (const char *c = p->text; c < p->end; c++)
         if (((unsigned char)*c < 0x20 && !is_space(*c)) || *c == 0x7f)
             return mcr_parser_fault(p, (mcr_span){c, c + 1},
-                                    "the expression holds a control character");
+                                    "the expression contains a control character");
     return MCR_OK;
 }
 

@@ -139,13 +139,12 @@ mcr_status mcr_parser_misplaced(const mcr_parser *p, const char *open, const cha
     if (c == '/')
         return mcr_parser_fault(p, s, "there is no division (write 0.5*K for K/2)");
     if (c == '^')
-        return mcr_parser_fault(p, s, "one power a kernel (write (K^2)^3 or K^6)");
+        return mcr_parser_fault(p, s, "one power per kernel (write (K^2)^3 or K^6)");
     if (c == '=')
-        return mcr_parser_fault(p, s,
-                                "a parameter stands inside a kernel's parentheses, such as "
-                                "rbf(gamma=0.5)");
+        return mcr_parser_fault(
+            p, s, "a parameter belongs inside a kernel's parentheses, such as rbf(gamma=0.5)");
     if (c == ',')
-        return mcr_parser_fault(p, s, "a comma stands between the arguments of a kernel only");
+        return mcr_parser_fault(p, s, "a comma is allowed only between the arguments of a kernel");
     if (starts_name(p) || is_digit(c) || c == '(' || c == '.') {
         mcr_parser ahead = *p;
         if (starts_name(p))

@@ -192,7 +192,7 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
         name = x->column[0]; /* the user knows columns, not the field of numbers */
     if (z == NULL || (z->kind != x->kind && !(z->kind & x->kind & VECTORS)))
         return mcr_fail(bound->ctx, MCR_BAD_DATA,
-                        "there is no column \"%.100s\", which the model wants", name);
+                        "there is no column \"%.100s\", which the model needs", name);
     if (p->column[0] < 0)
         return z->cols == x->cols
                    ? MCR_OK
@@ -207,7 +207,7 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
     return z->column == NULL && p->column[0] < z->cols
                ? MCR_OK
                : mcr_fail(bound->ctx, MCR_BAD_DATA,
-                          "there is no column \"%.100s\", which the model wants", name);
+                          "there is no column \"%.100s\", which the model needs", name);
 }
 
 /* ---- vectors ----------------------------------------------------------------------------------*/
@@ -427,7 +427,7 @@ static mcr_status split_fields(mcr_bound *bound)
             continue;
         if (whole.store[0]->kind != MCR_DENSE)
             return mcr_fail(bound->ctx, MCR_BAD_DATA,
-                            "%s needs columns of a table, and \"%.100s\" is none",
+                            "%s needs columns of a table, and \"%.100s\" is not one",
                             bound->kernel->type->name, whole.store[0]->name);
         s->part[p].column[0] = s->part[p].column[1] = 0;
         for (int64_t c = 1; c < whole.store[0]->cols && status == MCR_OK; c++) {

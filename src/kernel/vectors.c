@@ -442,8 +442,8 @@ mcr_status mcr_vectors_refuse_negative(const mcr_vectors *v, const mcr_bound *bo
                                  : " of the second data set";
     return mcr_fail(v->ctx, MCR_BAD_DATA,
                     "%s: object %" PRId64 "%s has the value %s in feature %" PRId64
-                    " (both counted from 1), but it takes no negative values; scale the data to "
-                    "start at 0, or take another kernel",
+                    " (both counted from 1), but this kernel accepts no negative values; scale the "
+                    "data to start at 0, or use another kernel",
                     bound->kernel->type->name, object + 1, of, text, feature + 1);
 }
 

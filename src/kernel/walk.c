@@ -203,7 +203,7 @@ static mcr_status check_lambda(const mcr_bound *bound, const walk_state *s, int6
     mcr_print_real(text, floor(most * shift) / shift);
     return mcr_fail(bound->ctx, MCR_BAD_DATA,
                     "walk: lambda is too large for graph %lld: the sum over its walks does not "
-                    "converge; take lambda=%s or less",
+                    "converge; use lambda=%s or less",
                     (long long)(worst < first ? worst : worst - first) + 1, text);
 }
 
@@ -402,7 +402,7 @@ static mcr_status pair_value(double *k, const mcr_bound *bound, int64_t x, int64
             status = s->kit->solve(k, &job, a->radius * b->radius, accuracy)
                          ? MCR_OK
                          : mcr_fail(bound->ctx, MCR_NUMERIC,
-                                    "walk: no convergence; take a smaller lambda");
+                                    "walk: no convergence; use a smaller lambda");
     }
     mcr_scratch_release(scratch, mark);
     return status;

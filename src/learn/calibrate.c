@@ -1,12 +1,12 @@
 /* calibrate.c: decision values as probabilities.
  *
  * P(y = 1 | f) = 1 / (1 + exp(-(a f + b))) (Platt, 2000), with a > 0: the order of the decision
- * values is that of the probabilities. The offset b matters where classes have weights: f = 0 is
- * then not where both classes are as probable as each other. Both are fitted by maximum likelihood
- * to decision values of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2) and
- * 1/(N- + 2) against overfitting: a convex problem in two variables, solved by Newton's method with
- * a line search (Lin, Lin and Weng, 2007). Decision values are divided by their size first, so that
- * no scale is special.
+ * values is that of the probabilities. The offset b matters if classes have weights: both classes
+ * are then not equally probable at f = 0. Both are fitted by maximum likelihood to decision values
+ * of objects that were held out, with Platt's targets (N+ + 1)/(N+ + 2) and 1/(N- + 2) against
+ * overfitting: a convex problem in two variables, solved by Newton's method with a line search
+ * (Lin, Lin and Weng, 2007). Decision values are divided by their size first, so that no scale is
+ * special.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -94,7 +94,7 @@ static void maximise(const sample *s, double start, double *a, double *b)
 void mcr_calibrate(const double *f, const unsigned char *y, const double *weight, int64_t n,
                    double curve[2])
 {
-    /* What is no better than chance keeps its order, and says next to nothing. */
+    /* Scores that are no better than chance keep their order, with probabilities close to equal. */
     const double least = 1e-6;
     double count[2] = {0, 0};
     sample s = {.f = f, .weight = weight, .y = y, .n = n};

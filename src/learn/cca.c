@@ -107,15 +107,14 @@ static mcr_status solve(cca *p, const params *o, double began)
         s = found ? found : s;
     }
     if (s == MCR_NUMERIC)
-        return mcr_advise(
-            p->ctx,
-            mcr_fail(p->ctx, MCR_NUMERIC,
-                     "cca: a kernel is not positive semidefinite on these data, or lambda is too "
-                     "small for its rounding errors: take a larger one"),
-            "option lambda");
+        return mcr_advise(p->ctx,
+                          mcr_fail(p->ctx, MCR_NUMERIC,
+                                   "cca: a kernel is not positive semidefinite on these data, or "
+                                   "lambda is too small for its rounding errors: use a larger one"),
+                          "option lambda");
     p->count = p->problem.found;
     if (!s && p->count == 0)
-        s = mcr_fail(p->ctx, MCR_BAD_DATA, "cca: the two sides have nothing in common");
+        s = mcr_fail(p->ctx, MCR_BAD_DATA, "cca: the two kernels have nothing in common");
     for (int side = 0; side < SIDES && !s; side++)
         for (int64_t c = 0; c < p->count; c++)
             p->offset[side * p->count + c] = mcr_directions_expand(
@@ -123,7 +122,7 @@ static mcr_status solve(cca *p, const params *o, double began)
     return s;
 }
 
-/* What rounding changes in R and Q, which is what it changes in A and B over r and q. */
+/* The rounding error of R and Q, which is that of A and B divided by r and q. */
 static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *in,
                               const mcr_kernel *second)
 {
@@ -150,7 +149,7 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const mcr_learning *in,
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->problem.correlation, p->count);
     if (!s && p->count < o->components)
-        s = mcr_fitted_remark(f, "only %lld pair%s a correlation; %lld were asked for",
+        s = mcr_fitted_remark(f, "only %lld pair%s a correlation; %lld were requested",
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)o->components);
     if (!s)
@@ -224,9 +223,9 @@ const mcr_learner_type mcr_learner_cca = {
     .params_size = sizeof(params),
     .check = check,
     .fit = fit,
-    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
-    .no_approx = "landmarks of one kernel are no basis for the other, and a model has one basis",
-    .no_folds = "its coordinates are nothing that a metric compares",
+    .no_checkpoint = "its training is one decomposition, whose state cannot be stored",
+    .no_approx = "landmarks of one kernel are not a basis for the other, and a model has one basis",
+    .no_folds = "no metric compares its coordinates",
     .dense = true,
     .own_kernel = true,
     .no_start = true,

@@ -80,8 +80,9 @@ static double sum_error(int64_t n)
     return 0.5 * DBL_EPSILON * (n < BLOCK ? (double)n : BLOCK + (double)n / BLOCK);
 }
 
-/* Of kernel values, of which there is a Gram that knows; in a file, no bound is known. A feature is
- * a product of a few numbers: binding all objects to ask would take as long as the training. */
+/* The bound for kernel values, if there is a Gram that provides one; for data in a file, none is
+ * known. A feature is a product of a few numbers: binding all objects to compute a bound would take
+ * as long as training. */
 static mcr_status value_error(const mcr_directions *d, const mcr_learning *in, double *error)
 {
     enum { FEW = 8 };

@@ -23,21 +23,22 @@ typedef struct mcr_directions {
 } mcr_directions;
 
 /* A of the objects to learn from: of the features of the form, if it has any (NULL: not), else of
- * kernel values; `half`: these are computed now, for those who only multiply by A. Fails, in the
- * name of the learner, where there are no objects or no weights. Close it also then. */
+ * kernel values; `half`: these are computed now, for learners that only multiply by A. Fails, with
+ * the learner's name in the message, if there are no objects or all weights are 0. Must be closed
+ * even then. */
 mcr_status mcr_directions_open(mcr_directions *directions, const char *learner,
                                const mcr_learning *in, const mcr_form *form, bool half);
 void mcr_directions_close(mcr_directions *directions);
-/* The centre and the whole variance; fails where that is 0. */
+/* The centre and the total variance; fails if that is 0. */
 mcr_status mcr_directions_centre(mcr_directions *directions);
 
-/* A bound on the norm of what rounding changes in A; after mcr_directions_centre. */
+/* A bound on the norm of the rounding error of A; after mcr_directions_centre. */
 mcr_status mcr_directions_error(const mcr_directions *directions, const mcr_learning *in,
                                 double *error);
 
 /* a_i of a direction becomes the coefficients c_i of v = sum_i c_i Phi(x_i), in place; gives the
- * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). What rounding leaves of
- * the part along the mean is taken out. */
+ * offset of its coordinate v.(Phi(x) - m) = offset + sum_i c_i K(x_i, x). The component along the
+ * mean that rounding leaves is removed. */
 double mcr_directions_expand(const mcr_directions *directions, double *a);
 
 /* A fitted with one output for each of `outputs` directions: rows of n coefficients; or, of an

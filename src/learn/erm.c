@@ -257,7 +257,7 @@ static bool set_limits(const erm *e, mcr_svm *svm, int64_t steps)
     return left > 0 && (o->max_steps == INT64_MIN || o->max_steps > steps);
 }
 
-/* One function: the tolerance of the program's conditions is lowered until the gap is small
+/* One function: the tolerance of the optimality conditions is lowered until the gap is small
  * enough. */
 static mcr_status solve_column(erm *e, int64_t column)
 {
@@ -317,7 +317,7 @@ static mcr_status choose_loss(erm *e)
             mcr_fail(
                 e->ctx, MCR_BAD_CALL,
                 "erm: this loss is for classes, and the targets are numbers: set task=classify if "
-                "they name classes, or take squared, epsilon, absolute, huber or quantile"),
+                "they name classes, or use squared, epsilon, absolute, huber or quantile"),
             "option task=classify");
     return MCR_OK;
 }

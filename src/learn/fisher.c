@@ -2,18 +2,18 @@
  * Anouar, 2000), regularised.
  *
  * Directions v that maximise v'S_B v / v'(S_W + r I)v, with S_B and S_W the covariance between and
- * within the classes, and r = lambda times the whole variance. In the terms of gram/centred.h, with
+ * within the classes, and r = lambda times the total variance. In the terms of gram/centred.h, with
  * e_c the vector of sqrt(p_i / p_c) on the objects of class c (p_c the share of the class), S_B is
  * made of the products of A with E = (e_1 ...), and S_B + S_W of A^2. All directions are a = H b,
  * where
  *
  *   (A + r I) H = E,   M b = u b,   M = E'A H = I - r E'H
  *
- * and u = between / (all + r). M has one row per class: what takes time is one Cholesky
- * factorisation. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes
- * are round and equally wide in the coordinates, and the nearest class mean is the prediction. The
- * mean of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found by a
- * smaller factor (solve/shifted.h), with G = X'H.
+ * and u = between / (all + r). M has one row per class; one Cholesky factorisation takes most of
+ * the time. Directions are scaled to v'(S_W + r I)v = u (1 - u) |b|^2 = 1, so that the classes are
+ * round and equally wide in the coordinates, and the nearest class mean is the prediction. The mean
+ * of class c has the coordinate u b_c / sqrt(p_c). From features the same H is found by a smaller
+ * factor (solve/shifted.h), with G = X'H.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -155,7 +155,7 @@ static mcr_status solve(fisher *p, double lambda)
         s = mcr_advise(p->ctx,
                        mcr_fail(p->ctx, MCR_NUMERIC,
                                 "fisher: the kernel is not positive semidefinite on these data, or "
-                                "lambda is too small for its rounding errors: take a larger one"),
+                                "lambda is too small for its rounding errors: use a larger one"),
                        "option lambda");
     return s ? s : make_m(p);
 }
@@ -191,7 +191,8 @@ static void make_direction(fisher *p, int64_t o)
         p->mean[c * p->outputs + o] = scale * u * b[c] / sqrt(p->share[c]);
 }
 
-/* 1 - u are the eigenvalues of r E'H. Those with u = 0 tell nothing apart: one at least. */
+/* 1 - u are the eigenvalues of r E'H. Those with u = 0 do not separate classes; at least one is
+ * kept. */
 static mcr_status discriminate(fisher *p, int64_t wanted)
 {
     mcr *ctx = p->ctx;
@@ -201,7 +202,7 @@ static mcr_status discriminate(fisher *p, int64_t wanted)
         p->outputs++;
     if (!s && p->outputs == 0)
         s = mcr_fail(ctx, MCR_BAD_DATA,
-                     "fisher: the kernel does not tell the classes apart: their means are equal");
+                     "fisher: the kernel does not separate the classes: their means are equal");
     for (int64_t o = 0; o < p->outputs && !s; o++)
         make_direction(p, o);
     if (!s && k == 2) { /* the boundary is in the middle: at 0, as in other two-class models */
@@ -398,7 +399,7 @@ const mcr_learner_type mcr_learner_fisher = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
+    .no_checkpoint = "its training is one decomposition, whose state cannot be stored",
     .usual = {.option = "lambda", .range = "1e-8:1:log9"},
     .weights_count = true,
     .dense = true,

@@ -1,4 +1,4 @@
-/* fitted.c: what a learner found, and how decision values become predictions.
+/* fitted.c: the result of a learner, and how decision values become predictions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ void mcr_fitted_clear(mcr_fitted *f)
     mcr_free_all(f->ctx, f->segment, f->object);
     f->segment = NULL;
     f->object = NULL;
-    f->segments = f->basis = 0;
+    f->segments = f->basis = f->segment_capacity = f->object_capacity = 0;
 }
 
 void mcr_fitted_free(mcr_fitted *f)
@@ -67,6 +67,12 @@ static bool used(const double *coef, int64_t outputs, int64_t count, int64_t i)
     return outputs == 0;
 }
 
+static mcr_status reserve_segment(mcr_fitted *f)
+{
+    return mcr_reserve(f->ctx, &f->segment, &f->segment_capacity, f->segments + 1,
+                       sizeof *f->segment);
+}
+
 mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef)
 {
@@ -74,14 +80,12 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     int64_t keep = 0;
     for (int64_t i = 0; i < count; i++)
         keep += used(coef, outputs, count, i);
-    mcr_segment *list = mcr_resize(ctx, f->segment, (size_t)f->segments + 1, sizeof *list);
-    if (!list)
-        return MCR_NO_MEMORY;
-    f->segment = list;
-    int64_t *basis = mcr_resize(ctx, f->object, (size_t)(f->basis + keep), sizeof *basis);
-    if (!basis)
-        return MCR_NO_MEMORY;
-    f->object = basis;
+    mcr_status status = reserve_segment(f);
+    if (!status)
+        status = mcr_reserve(ctx, &f->object, &f->object_capacity, f->basis + keep,
+                             sizeof *f->object);
+    if (status)
+        return status;
     mcr_segment s = {f->basis, keep, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *s.output),
                      mcr_alloc(ctx, (uint64_t)outputs * (uint64_t)keep, sizeof *s.coef)};
     if (!s.output || !s.coef) {
@@ -94,7 +98,7 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     for (int64_t i = 0; i < count; i++) {
         if (!used(coef, outputs, count, i))
             continue;
-        basis[f->basis + to] = object[i];
+        f->object[f->basis + to] = object[i];
         for (int64_t o = 0; o < outputs; o++)
             s.coef[o * keep + to] = coef[o * count + i];
         to++;
@@ -109,11 +113,10 @@ static mcr_status add_whole(mcr_fitted *f, int64_t n, int64_t first, int64_t out
                             const double *coef)
 {
     mcr *ctx = f->ctx;
-    mcr_segment *list = mcr_resize(ctx, f->segment, (size_t)f->segments + 1, sizeof *list);
-    if (!list)
-        return MCR_NO_MEMORY;
-    f->segment = list;
-    mcr_segment *g = &list[f->segments++];
+    mcr_status status = reserve_segment(f);
+    if (status)
+        return status;
+    mcr_segment *g = &f->segment[f->segments++];
     *g = (mcr_segment){0, n, outputs, mcr_alloc(ctx, (size_t)outputs, sizeof *g->output),
                        mcr_alloc(ctx, (size_t)outputs, (size_t)n * sizeof *g->coef)};
     if (!g->output || !g->coef)
@@ -289,7 +292,8 @@ int64_t mcr_largest(const double *v, int64_t count)
     return best;
 }
 
-/* The first of those with most votes. No branch depends on a score, which nobody could foresee. */
+/* The first of those with most votes. No branch depends on a score, because such branches cannot be
+ * predicted. */
 static int64_t most_votes(const mcr_fitted *f, const double *score)
 {
     enum { AT_ONCE = 64 };

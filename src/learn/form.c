@@ -12,7 +12,7 @@
 #include "learn/plan.h"
 #include "learn/restricted.h"
 
-/* Kernel values are taken where they take less than this in any case. */
+/* Kernel values are always used if they take less than this. */
 #define SMALL_SECONDS 0.01
 
 /* ---- choosing ---------------------------------------------------------------------------------*/
@@ -20,13 +20,13 @@
 static void say(mcr_form *form, const mcr_plan *e, const char *ending)
 {
     snprintf(form->why, sizeof form->why,
-             "%.0f feature%s, %.3g of them not 0 in an object; estimated %.2g s, with kernel "
+             "%.0f feature%s, %.3g of them non-zero per object; estimated %.2g s, with kernel "
              "values %.2g s%s",
              e->features, e->features == 1 ? "" : "s", e->each, e->seconds[true], e->seconds[false],
              ending);
 }
 
-/* Whether features are worth it; what could not be made for a few objects is not. */
+/* Whether features pay; not if they cannot be computed for a few objects. */
 static mcr_status prefers_features(mcr_form *form, const mcr_learning *in, const mcr_form_work *w,
                                    bool *prefers)
 {
@@ -61,7 +61,7 @@ static mcr_status check_count(const mcr_form *form, double columns)
                       "option form=dual");
 }
 
-/* What the budget has beside a few matrices of the solver and a few numbers per object, in some
+/* The budget that remains after a few matrices of the solver and a few numbers per object, in some
  * learners for each column. */
 static size_t spare_bytes(const mcr_learning *in, const mcr_form_work *work, int64_t p)
 {
@@ -72,8 +72,8 @@ static size_t spare_bytes(const mcr_learning *in, const mcr_form_work *work, int
     return spare > 0 ? (size_t)spare : 0;
 }
 
-/* Whether kernel values are to be kept as floats: for passes that take floats, and if a value is so
- * much work that it is read much sooner than it is computed. */
+/* Whether to keep kernel values as floats: for passes in float, and if a value is so much work that
+ * reading it is much faster than computing it. */
 static mcr_status keeps_values(const mcr_form *form, const mcr_learning *in,
                                const mcr_form_work *work, bool *keeps)
 {
@@ -86,7 +86,7 @@ static mcr_status keeps_values(const mcr_form *form, const mcr_learning *in,
     return s;
 }
 
-/* Features that are never made: products by passes over kernel values. */
+/* Features that are never computed: products by passes over kernel values. */
 static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
 {
     int64_t p = mcr_map_count(form->map);
@@ -107,8 +107,8 @@ static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const 
     return MCR_OK;
 }
 
-/* Whether features that a clustering goes through again and again would be computed each time: from
- * kernel values that is many times the work, and passes with these values do as well. */
+/* Whether features that clustering uses repeatedly would be recomputed each time: that is many
+ * times the work of passes over kernel values, which serve the same purpose. */
 static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
 {
     double p = (double)mcr_map_count(form->map), n = (double)mcr_data_count(in->data);
@@ -158,16 +158,15 @@ bool mcr_form_is_exact(const mcr_form_options *o, const mcr_learning *in)
     return mcr_data_count(in->data) <= MCR_MANY_OBJECTS || mcr_kernel_has_features(in->kernel);
 }
 
-/* Fails if the approximation cannot be had where it is asked for. */
+/* Fails if the requested approximation is not available. */
 static mcr_status check_approx(const mcr_learning *in, const mcr_form_options *o)
 {
     if (o->approx != MCR_APPROX_NONE && o->form == MCR_FORM_DUAL)
-        return mcr_advise(
-            in->ctx,
-            mcr_fail(
-                in->ctx, MCR_BAD_CALL,
-                "an approximate kernel makes features, and form=dual is without: leave one out"),
-            "option approx=none");
+        return mcr_advise(in->ctx,
+                          mcr_fail(in->ctx, MCR_BAD_CALL,
+                                   "an approximate kernel needs features, and form=dual excludes "
+                                   "them: omit one of the two"),
+                          "option approx=none");
     if (mcr_team_of_rows(in->ctx) && o->approx != MCR_APPROX_FALKON &&
         o->approx != MCR_APPROX_NYSTROM)
         return mcr_advise(in->ctx,
@@ -234,7 +233,7 @@ mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *lear
     bool asked = o->approx != MCR_APPROX_NONE && o->approx != MCR_APPROX_AUTO;
     if (o->form != MCR_FORM_PRIMAL && !asked)
         return MCR_OK;
-    mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: leave out %s",
+    mcr_status s = mcr_fail(ctx, MCR_BAD_CALL, "%s: %s works with kernel values only: omit %s",
                             learner, what, asked ? "the approximation" : "form=primal");
     return mcr_advise(ctx, s, asked ? "option approx=none" : "option form=dual");
 }

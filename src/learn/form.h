@@ -1,15 +1,15 @@
-/* form.h (internal): kernel values or features: which of the two per learner computes with.
+/* form.h (internal): whether a learner uses kernel values or features.
  *
  * For a kernel with a finite feature map, K = D D^T with a row of D for each object, and both forms
  * have the same solution: few features and many objects are cheaper with D, many features and few
- * objects with K. Either way the result is one coefficient an object (the representer theorem gives
- * them from the weights: of ridge a = residual / lambda, of logistic a = -gradient / mu, of svm
- * they are the dual variables), so that models of both forms are the same kind of model: files,
- * prediction, explanation, export and warm starts do not depend on the form.
+ * objects with K. Either way the result is one coefficient per object (by the representer theorem
+ * they follow from the weights: a = residual / lambda for ridge, a = -gradient / mu for logistic,
+ * the dual variables for svm), so that both forms give the same kind of model: files, prediction,
+ * explanation, export and warm starts do not depend on the form.
  *
- * With an approximate map the basis is what the map is made of: Nystroem's landmarks with
- * coefficients T w, again an ordinary model; for random Fourier features there is no such basis,
- * and the weights are kept among the model's extras with the seed that the frequencies come from.
+ * With an approximate map the basis is that of the map: Nystroem's landmarks with coefficients T w,
+ * again an ordinary model. Random Fourier features have no such basis; the weights are stored among
+ * the model's extras, with the seed of the frequencies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,8 +42,8 @@ typedef struct mcr_form_options {
             "auto|kernel|features", "the older name of form"                                       \
     }
 
-/* Of learners that have a solver for it (restricted.h), falkon is chosen for more than so many
- * objects, and for those that stay in their file. */
+/* Learners with a solver for it (restricted.h) use falkon for more than this many objects, and for
+ * data that stay in their file. */
 enum { MCR_APPROX_AUTO = MCR_APPROX_FALKON + 1, MCR_MANY_OBJECTS = 200000 };
 /* What only models know: a sparse Gaussian process (gp_sparse.c). */
 enum { MCR_APPROX_SGPR = MCR_APPROX_AUTO + 1 };
@@ -66,7 +66,7 @@ enum { MCR_APPROX_SGPR = MCR_APPROX_AUTO + 1 };
             "uniform|kmeans|leverage|greedy", "how nystrom and falkon choose landmarks"            \
     }
 
-/* What is to be solved, for the estimate: so many problems of so many objects each.
+/* The problems to be solved, for the estimate: their number, and the objects of each.
  * MCR_WORK_SVM_SHARED: they have the same K, which is computed once. */
 typedef struct mcr_form_work {
     enum {
@@ -94,21 +94,20 @@ typedef struct mcr_form {
     char why[320]; /* "": there was nothing to choose */
 } mcr_form;
 
-/* Chooses, and makes the features where they are chosen. Fails if features are asked for and cannot
- * be had. Close it also after a failure. */
+/* Chooses the form, and computes the features if these are chosen. Fails if features are requested
+ * but not available. Must be closed even after a failure. */
 mcr_status mcr_form_open(mcr_form *form, const mcr_learning *in, const mcr_form_options *options,
                          const mcr_form_work *work);
 void mcr_form_close(mcr_form *form);
-/* With kernel values the Gram is opened when it is wanted: for learners that need one of all
- * objects. */
+/* With kernel values the Gram is opened on demand, for learners that need one of all objects. */
 mcr_status mcr_form_gram(mcr_form *form, const mcr_learning *in);
-/* Whether kernel values are exact: no approximation is asked for, or falkon is not chosen. */
+/* Whether kernel values are exact: no approximation is requested, and falkon is not chosen. */
 bool mcr_form_is_exact(const mcr_form_options *options, const mcr_learning *in);
-/* Where the kernel matrix does not fit the memory: K approximately, for a preconditioner, by so
- * many landmarks. Both are to be closed, the Gram first, also after a failure. */
+/* If the kernel matrix does not fit into memory: an approximation of K by this many landmarks, for
+ * a preconditioner. Both must be closed, the Gram first, even after a failure. */
 mcr_status mcr_form_near(mcr_gram **near, mcr_map **map, const mcr_learning *in, int64_t rank);
-/* For a learner that cannot do something with features: kernel values, unless features are asked
- * for; then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
+/* For a learner with an operation that needs kernel values: uses these, unless features are
+ * requested; then MCR_BAD_CALL: "svm: WHAT works with kernel values only: ...". */
 mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *options, const char *learner,
                            const char *what);
 
@@ -119,9 +118,28 @@ mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *fitted, const double *
 /* The same as a new fitted, with task, rule and classes of the goal. */
 mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
                          const double *w);
-/* The basis of a fitted that was found on the Gram of an approximate map becomes the map's. */
+/* Replaces the basis of a fitted that was trained on the Gram of an approximate map by that of the
+ * map. */
 mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *fitted);
 /* Form, reason and measured errors, for the report. */
 mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *fitted);
+
+/* ---- the function that is stored (stored.c) ---------------------------------------------------*/
+
+/* sum_i loss_i(f(x_i)) + mu / 2 |f|^2 of some objects: loss gives the sum of `count` of them from
+ * `first` on, and the slopes, at least as large as those within rounding of f; value: what is to be
+ * printed. */
+typedef struct mcr_form_objective {
+    int64_t outputs;
+    double (*loss)(const void *self, int64_t first, int64_t count, const double *f, double *slope);
+    const void *self;
+    double mu, value;
+} mcr_form_objective;
+/* With an approximate map: how far that of the function that the model stores for the weights w may
+ * be from the value; *slip (may be NULL): what rounding changes in f(x), at most. Takes a pass over
+ * kernel values with the landmarks. */
+mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
+                          const double *w, const mcr_form_objective *of, double *apart,
+                          double *slip);
 
 #endif

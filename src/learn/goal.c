@@ -22,7 +22,7 @@ static void fill(mcr_goal *g, const mcr_data *data)
             g->y[i * g->outputs + o] = g->class_of[i] == (g->outputs == 1 ? 1 : o) ? 1 : -1;
 }
 
-/* More than these, of which most have one object, are no classes. */
+/* More distinct values than this, most of them with one object, are not classes. */
 enum { MANY_CLASSES = 100 };
 
 static bool has_task(const mcr *ctx, const char *learner)
@@ -45,8 +45,8 @@ static mcr_status set_task(mcr_goal *g, const mcr_data *data, const char *learne
                                    "only; name one of them to learn its classes",
                                    learner, (long long)targets),
                           "target");
-    if (g->task == MCR_CLASSIFY && classes > MANY_CLASSES && classes > g->n / 2 &&
-        !mcr_team_of_rows(g->ctx)) {
+    if (g->task == MCR_CLASSIFY && mcr_data_target_kind(data) == MCR_REAL_TARGETS &&
+        classes > MANY_CLASSES && classes > g->n / 2 && !mcr_team_of_rows(g->ctx)) {
         bool either = has_task(g->ctx, learner);
         mcr_status s = mcr_fail(
             g->ctx, MCR_BAD_DATA,
@@ -171,8 +171,8 @@ static bool all_zero(const double *v, int64_t n)
     return true;
 }
 
-/* Of a kernel that is one, K(x,x) = 0 for all objects is enough. Another one is multiplied by a
- * vector that no row of other values could be orthogonal to but by chance. */
+/* For a PSD kernel, K(x,x) = 0 for all objects is enough. Another function is multiplied by a
+ * vector to which a row of non-zero values can be orthogonal only by chance. */
 mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
 {
     int64_t n = mcr_gram_rows(gram);
@@ -186,8 +186,8 @@ mcr_status mcr_fitted_remark_zero(mcr_fitted *f, mcr_gram *gram)
         zero = !s && all_zero(v + n, n);
     }
     mcr_free(f->ctx, v);
-    return zero ? mcr_fitted_remark(f, "all kernel values are 0: the kernel sees nothing in these "
-                                       "objects, and nothing can be learned")
+    return zero ? mcr_fitted_remark(f, "all kernel values are 0: nothing can be learned with this "
+                                       "kernel from these objects")
                 : s;
 }
 
@@ -195,9 +195,8 @@ mcr_status mcr_fitted_remark_definite(mcr_fitted *f, const mcr_kernel *kernel)
 {
     return mcr_kernel_definite(kernel, NULL) == MCR_PSD
                ? MCR_OK
-               : mcr_fitted_remark(f,
-                                   "the kernel is not known to be positive semidefinite: what was "
-                                   "found may not be the optimum");
+               : mcr_fitted_remark(f, "the kernel is not known to be positive semidefinite: the "
+                                      "result may not be the optimum");
 }
 
 mcr_status mcr_fitted_remark(mcr_fitted *f, const char *format, ...)

@@ -1,5 +1,5 @@
-/* goal.h (internal): what a learner without two-class problems of its own is to reproduce: numbers,
- * or classes as numbers.
+/* goal.h (internal): the targets of a learner without two-class problems: numbers, or classes as
+ * numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "learn/learner.h"
 
 /* The option `task` of learners that predict classes or numbers. Words are classes. Numbers are
- * numbers, unless the caller says that they name classes: nothing is guessed. */
+ * numbers, unless the caller declares them to be classes: nothing is guessed. */
 enum { MCR_TASK_AUTO, MCR_TASK_CLASSIFY, MCR_TASK_REGRESS };
 #define MCR_TASK_PARAM(S)                                                                          \
     {                                                                                              \
@@ -48,12 +48,13 @@ void mcr_goal_start(const mcr_goal *goal, const mcr_fitted *start, double *coef)
  * classes are the goal's. */
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *goal, const double *coef);
 
-/* Tells the fitted what f (n x outputs, of the training objects) says of them. */
+/* Stores in the fitted the predictions for the training objects that follow from f (n x
+ * outputs). */
 mcr_status mcr_goal_report(const mcr_goal *goal, mcr_fitted *fitted, const double *f);
 
-/* Where the kernel is not known to be positive semidefinite the remark says so. */
+/* If the kernel is not known to be positive semidefinite, the remark says so. */
 mcr_status mcr_fitted_remark_definite(mcr_fitted *fitted, const mcr_kernel *kernel);
-/* Where all kernel values are 0 nothing can be learned, and the remark says so. */
+/* If all kernel values are 0, nothing can be learned, and the remark says so. */
 mcr_status mcr_fitted_remark_zero(mcr_fitted *fitted, mcr_gram *gram);
 /* Adds a sentence to the remark. */
 mcr_status mcr_fitted_remark(mcr_fitted *fitted, const char *format, ...)

@@ -10,7 +10,7 @@
 static const mcr_param table[] = {
     MCR_TASK_PARAM(mcr_gp_params),
     {"noise", MCR_REAL, offsetof(mcr_gp_params, noise), "0.1", 0, INFINITY,
-     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "variance of the noise; where the search begins"},
+     MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "variance of the noise; the start of the search"},
     {"optimize", MCR_FLAG, offsetof(mcr_gp_params, optimize), "yes", 0, 0, 0, NULL,
      "choose the scales of the kernel and the noise by maximum likelihood"},
     {"restarts", MCR_INT, offsetof(mcr_gp_params, restarts), "2", 0, 1000, 0, NULL,
@@ -23,7 +23,8 @@ static const mcr_param table[] = {
      "sgpr: a sparse process on landmarks, whose likelihood is bounded from both sides "
      "(regression only)"},
     {"rank", MCR_INT, offsetof(mcr_gp_params, rank), "500", 1, 1e6, 0, NULL,
-     "how many landmarks sgpr has; without the kernel matrix, directions of the variances at most"},
+     "number of landmarks of sgpr; without the kernel matrix, largest number of directions for "
+     "variances"},
     {"landmarks", MCR_CHOICE, offsetof(mcr_gp_params, landmarks), "greedy", 0, 0, 0,
      "uniform|kmeans|leverage|greedy", "how sgpr chooses landmarks"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
@@ -72,8 +73,7 @@ static mcr_status check_sparse(const mcr_learning *in, const mcr_goal *goal)
     const char *what = goal->task == MCR_CLASSIFY ? "gp for classes" : o->loo ? "gp: loo" : NULL;
     return what ? mcr_advise(in->ctx,
                              mcr_fail(in->ctx, MCR_BAD_CALL,
-                                      "%s needs the kernel matrix of all objects: leave out "
-                                      "approx=sgpr",
+                                      "%s needs the kernel matrix of all objects: omit approx=sgpr",
                                       what),
                              "option approx=none")
                 : MCR_OK;
@@ -98,7 +98,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
             : mcr_gp_is_large(in, &goal) ? mcr_gp_regress_largely(out, in, &goal)
                                          : mcr_gp_regress(out, in, &goal);
     if (!s && o->loo && goal.task == MCR_CLASSIFY)
-        s = mcr_fitted_remark(*out, "the leave-one-out error of gp is there for numbers only");
+        s = mcr_fitted_remark(*out,
+                              "the leave-one-out error of gp is available for regression only");
     mcr_goal_close(&goal);
     return s;
 }
@@ -113,8 +114,8 @@ const mcr_learner_type mcr_learner_gp = {
     .fit = fit,
     .kernel_search = "optimize",
     .no_primal =
-        "its search for scales needs the slopes of kernel values, and its standard deviations "
-        "need those between the training objects (approx=sgpr is a sparse process)",
+        "its search for scales needs derivatives of kernel values, and its standard deviations "
+        "need kernel values between training objects (approx=sgpr is a sparse process)",
     .dense = true,
     .own_kernel = true,
     .leaves_out = true,

@@ -1,4 +1,4 @@
-/* gp.h (internal): what the parts of the Gaussian process learner share.
+/* gp.h (internal): shared by the parts of the Gaussian process learner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +23,13 @@ typedef struct mcr_gp_params {
 enum { MCR_GP_EXACT, MCR_GP_SGPR };
 
 /* Numbers that models keep: variance of the noise of each basis object, jitter included
- * (regression); what targets were divided by. */
+ * (regression); the scale of the targets. */
 #define MCR_GP_NOISE "noise"
 #define MCR_GP_SCALE "scale"
 /* Of a sparse process, whose basis is its landmarks: the jitter of their kernel matrix as a share
  * of the mean of its diagonal, the variance of the noise of standardised targets, both bounds of
- * the log likelihood, what rounding may change in them; and the lower triangle, row by row, of R
- * with which the variance is K(x,x) - |R k|^2. */
+ * the log likelihood, their rounding error; and the lower triangle, row by row, of R with which the
+ * variance is K(x,x) - |R k|^2. */
 #define MCR_GP_SPARSE    "sparse"
 #define MCR_GP_POSTERIOR "posterior"
 enum { MCR_GP_SPARSE_COUNT = 5 };
@@ -46,7 +46,7 @@ enum { MCR_GP_LARGE_COUNT = 5 };
 
 struct mcr_gp;
 
-/* A likelihood that is computed from the matrix K of kernel values, in gp->k. */
+/* A likelihood computed from the matrix K of kernel values, in gp->k. */
 typedef struct mcr_gp_method {
     mcr_status (*open)(struct mcr_gp *gp); /* for gp->n, y, weight, parts: gp->method */
     /* -log likelihood from K, INFINITY where there is none; may destroy K. */
@@ -62,8 +62,8 @@ typedef struct mcr_gp_method {
     void (*close)(struct mcr_gp *gp); /* also after a failure of open */
 } mcr_gp_method;
 
-/* A method without a matrix of all objects: it computes for gp->kernel and gp->extra by itself,
- * from landmarks that are chosen where a search begins. */
+/* A method without a matrix of all objects: it computes its own values for gp->kernel and
+ * gp->extra, from landmarks that are chosen at the start of a search. */
 typedef struct mcr_gp_own {
     mcr_status (*choose)(struct mcr_gp *gp);
     mcr_status (*value)(struct mcr_gp *gp, double *f);
@@ -82,9 +82,9 @@ typedef struct mcr_gp {
     mcr_gram *gram; /* K of the given kernel, where the caller has it; NULL */
     int64_t n, scales;
     double extra;       /* noise, for regression; NAN: the method has no such number */
-    bool begun;         /* there is a value: what follows is not cut short, or it would be lost */
+    bool begun;         /* there is a value: later work is not interrupted, or it would be lost */
     mcr_kernel *kernel; /* with the scales of the last value */
-    double *at;         /* their logarithms, and that of extra, while it is looked for them */
+    double *at;         /* their logarithms, and that of extra, during the search */
     mcr_system k;       /* K of the last value, for the method */
     const mcr_gp_method *type; /* NULL: own */
     const double *y, *weight;  /* n x parts, n */
@@ -94,29 +94,30 @@ typedef struct mcr_gp {
     struct mcr_gp_values {
         double *x; /* scales, their value and its slope so far, in the order of the search */
         int64_t count, capacity;
-        int64_t at; /* that are given again, after an earlier run; == count: all were */
+        int64_t at; /* that were replayed from an earlier run; == count: all were */
         bool again; /* the last value was: the kernel is not that of `at` */
         char part[MCR_PART_NAME];
     } values;
     /* What was found. */
-    int64_t sample;  /* objects of the last search before that on all; 0: there was none */
+    int64_t sample;  /* objects of the last search before the one on all objects; 0: there was
+                      * none */
     double f, slope; /* -log likelihood; largest slope left, over n */
     double gained;   /* by the last steps, over n, if the search ended because of that; else NAN */
     int64_t steps;
     mcr_stop stop;
 } mcr_gp;
 
-/* Under which name a factorisation reports, and may be stopped; NULL: neither. */
+/* The name under which a factorisation reports progress and may be cancelled; NULL: neither. */
 static inline const char *mcr_gp_phase(const mcr_gp *gp)
 {
     return gp->begun ? NULL : "gp";
 }
 
-/* Finds the scales if the options ask for that, else takes the given ones; then value was called
- * for the best ones last: kernel and all that the method keeps belong to them, and so does K unless
- * scales were looked for. */
+/* Optimises the scales if the options request it, else uses the given ones. The last call of value
+ * is then for the best scales: the kernel and the method's state belong to them, and so does K
+ * unless scales were optimised. */
 mcr_status mcr_gp_tune(mcr_gp *gp);
-/* A search ends where its last steps gained less than this share of what the slope must be below.
+/* A search ends when its last steps gained less than this share of the tolerance of the slope.
  */
 #define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
@@ -129,8 +130,9 @@ static inline int64_t mcr_gp_variables(const mcr_gp *gp)
 {
     return gp->scales + !isnan(gp->extra);
 }
-/* From given to best, within the limits. goes_on: given are the scales of a model, nothing is tried
- * before. Leaves gp->f and all that was found; f is INFINITY if no likelihood is finite. */
+/* From the given scales to the best, within the limits. goes_on: the given scales are those of a
+ * model, and nothing else is tried first. Sets gp->f and the results; f is INFINITY if no
+ * likelihood is finite. */
 mcr_status mcr_gp_search(mcr_gp *gp, const mcr_descent *problem, const double *given, bool goes_on,
                          double *best);
 
@@ -147,7 +149,7 @@ mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_g
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 
 mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
-/* Without the kernel matrix, where it does not fit the memory and no scales are to be found. */
+/* Without the kernel matrix, if it does not fit into memory and no scales are optimised. */
 bool mcr_gp_is_large(const mcr_learning *in, const mcr_goal *goal);
 mcr_status mcr_gp_regress_largely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal);
 
@@ -155,7 +157,7 @@ extern const mcr_predictor mcr_gp_predictor; /* gp_predict.c */
 
 /* Targets for regression: with mean 0 and standard deviation 1, if yes. */
 void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean, double *scale);
-/* The noise to begin with: that of the model to start from, if there is one. */
+/* The initial noise: that of the start model, if there is one. */
 double mcr_gp_start_noise(const mcr_learning *in);
 
 /* Fills a fitted: stop, certificate and so on, and the kernel. data: some of the objects. */

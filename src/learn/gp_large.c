@@ -1,5 +1,5 @@
-/* gp_large.c: Gaussian process regression where the kernel matrix does not fit the memory, with
- * scales as they are given.
+/* gp_large.c: Gaussian process regression with given scales, if the kernel matrix does not fit into
+ * memory.
  *
  * The mean is that of ridge regression with the noise s for lambda: A x = b, A = W^1/2 K W^1/2 + s,
  * by conjugate gradients, preconditioned by landmarks (solve/squares_large.c), and its residual is
@@ -273,9 +273,9 @@ static mcr_status fill(mcr_fitted *f, const large *t)
     if (!s)
         s = mcr_fitted_remark(
             f,
-            "the kernel matrix does not fit the memory: conjugate gradients with %lld products; "
-            "variances are upper bounds, by %lld directions, and on a sample of %d objects too "
-            "large by at most %.2g of K(x,x), by %.2g in the mean",
+            "the kernel matrix does not fit into memory: conjugate gradients with %lld products; "
+            "variances are upper bounds from %lld directions, on a sample of %d objects too large "
+            "by at most %.2g of K(x,x), on average by %.2g",
             (long long)t->q.steps, (long long)t->k, SAMPLE, t->most, t->mean_error);
     mcr_free(t->ctx, noise);
     return s;

@@ -2,7 +2,7 @@
  *
  * Both need the variance of the latent value, K(x,x) - |L^-1 k|^2, with k the kernel values against
  * the basis (times W^1/2 for classes) and L the factor of K + D (of I + W^1/2 K W^1/2). The factor
- * is made again from the basis: that takes less time than reading n^2 numbers from a file, and no
+ * is recomputed from the basis: that is faster than reading n^2 numbers from a file, and needs no
  * space in it. A sparse process has few landmarks and keeps R in place of L^-1, and so does one
  * that was solved without its matrix.
  *
@@ -21,7 +21,7 @@ typedef struct posterior {
     const mcr_kernel *kernel;
     const mcr_data *basis;
     mcr_system l;    /* opened when first needed */
-    bool ready;      /* it holds the factor that is wanted, which does not change */
+    bool ready;      /* it holds the requested factor, which does not change */
     bool keeps;      /* the model keeps R, to be multiplied by */
     const double *r; /* rows x n, ld apart */
     int64_t n, rows, ld;
@@ -64,10 +64,9 @@ static mcr_status fill_matrix(posterior *p, mcr *ctx, const double *root)
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
     if (mcr_data_numbers_only(p->basis))
-        return mcr_fail(
-            ctx, MCR_BAD_DATA,
-            "gp: standard deviations and probabilities need the kernel values of the training "
-            "objects, which a model of a precomputed kernel does not hold");
+        return mcr_fail(ctx, MCR_BAD_DATA,
+                        "gp: standard deviations and probabilities need the kernel values of the "
+                        "training objects, which a model of a precomputed kernel does not store");
     if (!p->l.a)
         s = mcr_system_open(&p->l, ctx, mcr_data_count(p->basis),
                             "gp: the kernel matrix of the model");
@@ -356,8 +355,8 @@ static mcr_status covariance(const posterior *p, mcr *ctx, const mcr_data *data,
     return s;
 }
 
-/* A covariance has directions without variance as a rule: a jitter, as small as will do, takes the
- * place of what rounding makes of them. */
+/* A covariance usually has directions without variance: the smallest sufficient jitter replaces
+ * their rounding errors. */
 static mcr_status factor_covariance(mcr_system *c)
 {
     double most = 0;

@@ -174,7 +174,7 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
         s = mcr_fitted_keep(f, MCR_GP_SCALE, &o->scale, 1);
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
-            f, "K + noise is singular to rounding: %.1e was added to its diagonal", r->jitter);
+            f, "K + noise is numerically singular: %.1e was added to its diagonal", r->jitter);
     double variance = gp->extra * o->scale * o->scale;
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
@@ -194,9 +194,8 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
     return s ? s : mcr_gp_finish(f, gp, gp->data);
 }
 
-/* What would be said of each object without it, the scales being as they are. With C = K + D an
- * object is missed by (C^-1 y)_i / (C^-1)_ii; where a mean is taken off, it is that of the
- * others. */
+/* The leave-one-out predictions at the current scales. With C = K + D the residual of an object is
+ * (C^-1 y)_i / (C^-1)_ii; if a mean is subtracted, it is that of the other objects. */
 static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const outcome *o, const mcr_goal *goal)
 {
     const regression *r = gp->method;

@@ -3,11 +3,10 @@
  *
  * A likelihood takes n^3 multiply-adds, and that of some of the objects has its maxima in nearly
  * the same places. So all searches run on a sample of the objects first, then on four times as many
- * from where they ended, with what is known of the curvature. Which of the results is the best one
- * is decided by the likelihood of all objects; the last search begins there. A search ends where no
- * scale has a slope any more, or where its last steps together have gained nothing that matters:
- * with many terms the likelihood has long valleys, and to follow one to its end takes thousands of
- * steps for nothing.
+ * from where they ended, with the estimated curvature. The likelihood of all objects decides which
+ * result is the best; the last search starts there. A search ends when all slopes are small, or
+ * when its last steps together have gained nothing relevant: with many terms the likelihood has
+ * long valleys, and following one to its end takes thousands of steps without a gain.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -212,8 +211,8 @@ static void keep(mcr_gp *gp, const point *p, const mcr_descent_result *r, double
         gp->own->keep(gp);
 }
 
-/* Landmarks are chosen for the scales that a search begins with: they are chosen again for those
- * that it found, as long as that gains something. */
+/* Landmarks are chosen for the initial scales of a search, and again for the scales that it found,
+ * as long as that gains something. */
 static mcr_status search_from(search *t, point *p, double *best, bool *over)
 {
     enum { MOST_ROUNDS = 4 };

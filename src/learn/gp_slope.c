@@ -1,9 +1,9 @@
 /* gp_slope.c: how the likelihood changes with the scales of the kernel: sums of D_ij dK_ij.
  *
- * Kernels that know their derivatives give all scales in one pass over the upper half of K. For
- * others dK is the central difference of K at scales that differ by a few hundred-thousandths: with
- * doubles that has nine right digits, and costs two times the upper half of K per scale. With a
- * period K changes the faster the more periods the data span: a smaller step.
+ * Kernels with derivatives give all scales in one pass over the upper half of K. For others dK is
+ * the central difference of K at scales that differ by a few hundred-thousandths: in double that
+ * gives nine correct digits, and costs twice the upper half of K per scale. Periods need a smaller
+ * step, because K changes faster the more periods the data span.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -53,8 +53,8 @@ static mcr_status evaluate(mcr_gp *gp, double *f)
 
 /* ---- checkpoints ------------------------------------------------------------------------------*/
 
-/* A value takes long and the search for its minimum nothing: so it is run again from its beginning,
- * with the values and slopes that an earlier run has computed. */
+/* A value takes long and the search itself no time: so the search is replayed from its start, with
+ * the values and slopes that an earlier run has computed. */
 static mcr_status walk(void *self, mcr_walk *w)
 {
     mcr_gp *gp = self;

@@ -46,7 +46,7 @@ static mcr_status need_objects(const mcr_learning *in, double *weight)
         count += weight[i] > 0;
     if (!s && count < o->clusters)
         s = mcr_fail(in->ctx, MCR_BAD_DATA,
-                     "kmeans: %lld clusters, but only %lld object%s%s: take fewer clusters",
+                     "kmeans: %lld clusters, but only %lld object%s%s: use fewer clusters",
                      (long long)o->clusters, (long long)count, count == 1 ? "" : "s",
                      count < n ? " with a weight" : "");
     return s;

@@ -220,7 +220,7 @@ static void close_lookup(mcr *ctx, void *state)
     mcr_free_all(ctx, u->k, u->heap, u->held, u);
 }
 
-/* Numbers of classes, how many neighbours: nothing that is read is believed. */
+/* Numbers of classes, number of neighbours: everything that is read is checked. */
 mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *f)
 {
     const double *how = NULL;
@@ -273,8 +273,8 @@ static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const m
 
 /* ---- the learner ------------------------------------------------------------------------------*/
 
-/* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 but for
- * rounding if the kernel is one. */
+/* How far squared distances of near-by objects are below 0, as a share of their lengths: 0 up to
+ * rounding for a PSD kernel. */
 static mcr_status evaluate(mcr *ctx, mcr_gram *gram, const double *diagonal, double *worst,
                            double *error)
 {
@@ -344,12 +344,13 @@ static mcr_status keep_objects(mcr_fitted *f, const mcr_goal *g, const params *o
         if (g->weight[i] > 0)
             object[count++] = i;
     if (!s && count < o->neighbors)
-        s = mcr_advise(f->ctx,
-                       mcr_fail(f->ctx, MCR_BAD_DATA,
-                                "knn: %lld neighbours, but only %lld object%s%s: ask fewer",
-                                (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
-                                count < g->n ? " with a weight" : ""),
-                       "option neighbors");
+        s = mcr_advise(
+            f->ctx,
+            mcr_fail(f->ctx, MCR_BAD_DATA,
+                     "knn: %lld neighbours, but only %lld object%s%s: use fewer neighbours",
+                     (long long)o->neighbors, (long long)count, count == 1 ? "" : "s",
+                     count < g->n ? " with a weight" : ""),
+            "option neighbors");
     if (!s)
         s = mcr_fitted_add(f, object, count, NULL, 0, NULL);
     for (int64_t i = 0; i < count && !s; i++)

@@ -1,4 +1,4 @@
-/* known.c: what rounding leaves of the numbers of a certificate.
+/* known.c: rounding errors of the numbers of a certificate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static double weight_of(const mcr_known_loss *loss, int64_t i)
     return loss->weight[i / loss->outputs];
 }
 
-/* Outputs of an object may share a loss: its largest error is taken for all of them. */
+/* Outputs of an object may share a loss: the largest error is used for all of them. */
 static void join_outputs(const mcr_known_loss *loss, double *error)
 {
     for (int64_t i = 0; i < loss->n && loss->outputs > 1; i++) {
@@ -33,6 +33,21 @@ static void join_outputs(const mcr_known_loss *loss, double *error)
     }
 }
 
+/* The largest second derivative of an object's loss within the error of f. That of a logistic loss
+ * is p (1 - p), which a change of f by e multiplies by exp(4 e) at most; gradients are w (p - 1) or
+ * w p. */
+static double bend_at(const mcr_known_loss *loss, const known *k, int64_t i)
+{
+    double weight = weight_of(loss, i), most = 0;
+    if (!loss->logistic || !(weight > 0))
+        return weight * loss->bend;
+    for (int64_t first = i - i % loss->outputs, o = 0; o < loss->outputs; o++) {
+        double p = fmin(fabs(k->gradient[first + o]) / weight, 1);
+        most = fmax(most, p * (1 - p));
+    }
+    return weight * fmin(loss->bend, 2 * (most + DBL_EPSILON) * exp(4 * k->error[i]));
+}
+
 /* The objective is mu / 2 a'f and the loss. The gap is |rest|^2 / (2 mu) in the feature space, with
  * rest = mu a + gradient: an error of rest, divided by a small mu, may be most of it, and so may
  * the rounding of K rest. */
@@ -41,7 +56,7 @@ static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, known *k)
     int64_t all = loss->n * loss->outputs;
     double most = 0, sum = 0, off = 0, rounded = 0, heaviest = 0;
     for (int64_t i = 0; i < all; i++) {
-        double weight = weight_of(loss, i), bend = weight * loss->bend, e = k->error[i];
+        double weight = weight_of(loss, i), bend = bend_at(loss, k, i), e = k->error[i];
         double pull = loss->mu * loss->a[i], push = k->gradient[i];
         double rest = bend * e + 4 * DBL_EPSILON * (fabs(pull) + fabs(push));
         most = fmax(most, rest);
@@ -71,7 +86,7 @@ static mcr_status look_closer(mcr_fitted *f, mcr_gram *gram, const mcr_known_los
         .n = loss->n, .outputs = loss->outputs, .a = loss->a, .f = exact, .low = low};
     mcr_status s = exact ? mcr_gram_extended(gram, &to) : MCR_NO_MEMORY;
     if (!s && isfinite(to.share)) {
-        s = mcr_gram_product_error(gram, loss->a, loss->outputs, to.share, k->error);
+        s = mcr_gram_product_error_of(gram, k->root, loss->a, loss->outputs, to.share, k->error);
         for (int64_t i = 0; i < all && !s; i++)
             k->error[i] += fabs(loss->f[i] - exact[i] - low[i]);
         if (!s) {
@@ -118,15 +133,13 @@ static mcr_status open_known(known *k, mcr *ctx, mcr_gram *gram, const mcr_known
     (void)loss->loss(loss->self, 0, loss->n, loss->f, k->gradient);
     for (int64_t i = 0; i < all; i++)
         k->error[i] = loss->mu * loss->a[i] + k->gradient[i];
-    mcr_status s = mcr_gram_product_error(gram, k->error, loss->outputs, NAN, k->rest);
+    mcr_status s = mcr_gram_lengths(gram, k->root);
     if (!s)
-        s = mcr_gram_product_error(gram, loss->a, loss->outputs, NAN, k->error);
+        s = mcr_gram_product_error_of(gram, k->root, k->error, loss->outputs, NAN, k->rest);
     if (!s)
-        s = mcr_gram_diagonal(gram, 0, k->root);
+        s = mcr_gram_product_error_of(gram, k->root, loss->a, loss->outputs, NAN, k->error);
     if (!s)
         join_outputs(loss, k->error);
-    for (int64_t i = 0; i < loss->n && !s; i++)
-        k->root[i] = sqrt(fmax(k->root[i], 0));
     return s;
 }
 
@@ -136,10 +149,14 @@ mcr_status mcr_known_smooth(mcr_fitted *f, mcr_gram *gram, const mcr_known_loss 
     mcr_status s = open_known(&k, f->ctx, gram, loss);
     if (!s)
         set_errors(f, loss, &k);
-    if (!s && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance)
+    bool proved = f->value + f->value_error <= f->tolerance;
+    if (!s && f->stop == MCR_STOP_OPTIMAL && !proved)
         s = look_closer(f, gram, loss, &k);
     if (!s && f->value_error > f->tolerance && loss->gap)
         take_coefficients(f, loss, &k);
+    proved = f->value + f->value_error <= f->tolerance;
+    if (f->stop == MCR_STOP_OPTIMAL && !proved && mcr_gram_width(gram) > 0)
+        f->stop = MCR_STOP_STUCK;
     if (!s && !loss->relative && k.gap > fabs(f->objective)) /* only the objective is known */
         f->primal = f->dual = f->gap = NAN;
     mcr_free(f->ctx, k.error);

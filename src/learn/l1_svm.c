@@ -10,8 +10,8 @@
  * by row generation: only some j are in it, and those that are violated most enter. It has as many
  * rows as there are coefficients a_j (the multipliers of these rows) that may differ from 0, few.
  * An interior point method solves it, whose steps grow with the square of the rows; its duals are
- * in the middle of the optimal ones, so that fewer rows are tried than with those of a vertex.
- * Where rounding stops it, CLP's simplex method goes on, if it is installed.
+ * in the middle of the optimal ones, so that fewer rows are tried than with those of a vertex. If
+ * rounding stops it, CLP's simplex method continues, if it is installed.
  *
  * The certificate takes nothing from the linear program but a_j and u_i. The objective is computed
  * from kernel values, with the best bias for them. The duals are made feasible for the whole
@@ -307,7 +307,7 @@ static mcr_status solve_once(program *g, const params *o, double gap)
     return MCR_OK;
 }
 
-/* Programs are solved roughly while coefficients are missing, and exactly at the end. */
+/* Programs are solved roughly while rows are missing, and exactly at the end. */
 static mcr_status generate(program *g, const params *o)
 {
     mcr_binary *p = g->p;

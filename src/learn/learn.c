@@ -12,13 +12,13 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
 {
     *out = NULL;
     if (mcr_team_of_rows(in->ctx))
-        return mcr_advise(in->ctx,
-                          mcr_fail(in->ctx, MCR_BAD_CALL,
-                                   "%s: kernel values of all pairs of objects are not to be had "
-                                   "where rows are spread over several processes: approximate the "
-                                   "kernel",
-                                   in->type ? in->type->name : "learner"),
-                          "option approx=falkon");
+        return mcr_advise(
+            in->ctx,
+            mcr_fail(in->ctx, MCR_BAD_CALL,
+                     "%s: kernel values of all pairs of objects are not available when rows are "
+                     "spread over several processes: approximate the kernel",
+                     in->type ? in->type->name : "learner"),
+            "option approx=falkon");
     return in->gram ? mcr_gram_share(out, in->gram)
                     : mcr_gram_open(out, in->ctx, in->kernel, in->data, NULL);
 }
@@ -38,7 +38,7 @@ static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const
     return MCR_OK;
 }
 
-/* What was found for merged objects, reported for all n. */
+/* Expands the results for merged objects to all n. */
 static mcr_status keep_duplicates(mcr_fitted *f, const int64_t *where, const int64_t *first,
                                   int64_t n)
 {
@@ -82,7 +82,7 @@ static mcr_status learn_merged(mcr_fitted **out, const mcr_learner_type *type,
     return s;
 }
 
-/* Learners that do not learn from targets do not mind several. */
+/* Learners that do not use targets accept several. */
 static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning *in)
 {
     int64_t targets = mcr_data_target_count(in->data);
@@ -93,7 +93,7 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
     return mcr_advise(in->ctx,
                       mcr_fail(in->ctx, MCR_BAD_DATA,
                                "%s learns one target, and the data have %lld: name one of them, or "
-                               "take ridge, which learns all at once",
+                               "use ridge, which learns all at once",
                                type->name, (long long)targets),
                       "target");
 }
@@ -106,8 +106,7 @@ static bool all_finite(const double *v, int64_t count)
     return true;
 }
 
-/* Numbers that overflowed on the way make a model that says nothing and a certificate that holds of
- * nothing: neither leaves the learner. */
+/* If numbers overflowed during training, model and certificate are meaningless: the call fails. */
 static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type)
 {
     bool fine = all_finite(f->offset, f->outputs) &&
@@ -121,11 +120,10 @@ static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type
         fine = fine && !isinf(sums[i]);
     if (fine)
         return MCR_OK;
-    return mcr_fail(
-        f->ctx, MCR_NUMERIC,
-        "%s: numbers too large for double precision came up on the way: scale the targets "
-        "or the data, or choose less extreme parameters",
-        type->name);
+    return mcr_fail(f->ctx, MCR_NUMERIC,
+                    "%s: numbers became too large for double precision: scale the targets or the "
+                    "data, or choose less extreme parameters",
+                    type->name);
 }
 
 static mcr_status learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
@@ -156,7 +154,7 @@ static const char *approximate(const char *certificate)
     return certificate;
 }
 
-/* A learner that knows nothing of forms, on the Gram of the features where these are asked for. */
+/* A learner without forms of its own, on the Gram of the features if these are requested. */
 static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in)
 {
     const mcr_form_options *o = (const void *)((const char *)in->params + type->form);
@@ -186,13 +184,13 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     mcr_status s = check_targets(type, in);
     if (!s && mcr_team_of_rows(in->ctx) && !type->spreads)
         s = mcr_fail(in->ctx, MCR_BAD_CALL,
-                     "%s cannot be trained where rows are spread over several processes: ridge, "
+                     "%s cannot be trained when rows are spread over several processes: ridge, "
                      "logistic and pca can",
                      type->name);
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;
-    /* Where rounding hides more than the tolerance nothing is proved. */
+    /* If rounding hides more than the tolerance, nothing is proved. */
     if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance && !f->as_computed)
         f->stop = MCR_STOP_STUCK;
     if (!s && f && (f->value_error > 0 || f->objective_error > 0))
@@ -200,7 +198,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
                             (const double[]){f->value_error, f->objective_error}, 2);
     if (!s && *out)
         s = check_finite(*out, type);
-    /* Optimality conditions prove an optimum only where the problem is convex. */
+    /* Optimality conditions prove an optimum only if the problem is convex. */
     if (!s && *out && type->convex && (*out)->stop == MCR_STOP_OPTIMAL &&
         mcr_kernel_definite(in->kernel, NULL) != MCR_PSD)
         (*out)->stop = MCR_STOP_LOCAL;

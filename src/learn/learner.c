@@ -159,14 +159,25 @@ static void print_one(const mcr_param *p, const void *values, mcr_text *to)
     mcr_params_print(p, values, to);
 }
 
-mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
+static mcr_status print_options(const mcr_options *o, mcr_text *to, bool limit)
 {
     for (const mcr_param *p = o->type->params; p->name; p++)
-        print_one(p, o->params, to);
+        if (limit || strcmp(p->name, MCR_OPTION_TIME_LIMIT) != 0)
+            print_one(p, o->params, to);
     print_one(shared_table, &(struct shared){(int)o->scale}, to);
     if (!to->length)
         mcr_text_string(to, "");
     return to->status;
+}
+
+mcr_status mcr_options_print(const mcr_options *o, mcr_text *to)
+{
+    return print_options(o, to, true);
+}
+
+mcr_status mcr_options_print_problem(const mcr_options *o, mcr_text *to)
+{
+    return print_options(o, to, false);
 }
 
 /* shown: NULL while facts are only counted. */
@@ -228,8 +239,8 @@ const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
                                       : NULL;
 }
 
-/* Of a learner that has one form, or no approximations: the words for that are understood, others
- * are answered with the reason. */
+/* For a learner with one form, or without approximations: values that request just that are
+ * accepted, others are refused with the reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
 {
     bool approx = strcmp(name, MCR_OPTION_APPROX) == 0;

@@ -1,4 +1,4 @@
-/* learner.h (internal): what a learner is given and what it gives back.
+/* learner.h (internal): the input and the result of a learner.
  *
  * A learner sees a kernel, data (for targets, weights and views of rows) and Grams; never files. It
  * returns a `fitted`, which the model layer wraps, saves and predicts with.
@@ -29,10 +29,10 @@ typedef enum mcr_rule {
     MCR_RULE_SOFTMAX, /* class of the largest output, with probabilities in proportion to exp of
                               them; two classes: one output, as if that of class 0 were 0 */
     MCR_RULE_OWN,     /* the learner's predictor decides */
-    MCR_RULE_COORDINATES /* there is nothing to decide: the outputs are all that is wanted */
+    MCR_RULE_COORDINATES /* there is no decision: the outputs are the result */
 } mcr_rule;
 
-/* Whether training came to an end of its own, within the tolerance. */
+/* Whether training converged within the tolerance. */
 static inline bool mcr_stop_is_end(mcr_stop stop)
 {
     return stop == MCR_STOP_OPTIMAL || stop == MCR_STOP_LOCAL;
@@ -52,7 +52,8 @@ typedef struct mcr_segment {
     double *coef;
 } mcr_segment;
 
-/* Numbers of a learner's own, kept in its models: class means, targets of the basis, noise. */
+/* Additional numbers of a learner, stored in its models: class means, targets of the basis,
+ * noise. */
 typedef struct mcr_extra {
     char *name;
     int64_t count;
@@ -71,6 +72,7 @@ struct mcr_fitted {
     double *offset;
     int64_t segments;
     mcr_segment *segment;
+    int64_t object_capacity, segment_capacity;
     int64_t classes; /* of the training data; 0: none */
     /* Probabilities: of the first class of output o, 1 / (1 + exp(-(a f + b))); the most probable
      * class is the prediction. NULL: none. */
@@ -79,12 +81,12 @@ struct mcr_fitted {
     double *slope; /* 2 x outputs: above, below; NULL: none */
     int64_t extras;
     mcr_extra *extra;
-    /* What the learner knows of its predictions for the training objects, so that they need not be
-     * made again: NULL, or one per object. right: 1 right, 0 wrong, 2 not known. */
+    /* The learner's predictions for the training objects, if known, so that they need not be
+     * recomputed: NULL, or one per object. right: 1 right, 0 wrong, 2 not known. */
     unsigned char *right;
     double *trained; /* regression: n x outputs, f(x_i) */
-    /* n x outputs: decision values of each object if it had been left out, where the learner knows
-     * them without training again (option loo); NULL: it does not. */
+    /* n x outputs: leave-one-out decision values, if the learner computes them without training
+     * again (option loo); else NULL. */
     double *left_out;
     /* Of a trial. held_out: held objects x outputs, decision values; sum: of each output the values
      * of K b, for the next trial. */
@@ -93,17 +95,17 @@ struct mcr_fitted {
     int64_t iterations;
     double objective;
     mcr_stop stop;
-    mcr_kernel *kernel; /* owned: what the learner made of the given one; NULL: as it was */
+    mcr_kernel *kernel; /* owned: the kernel as changed by the learner; NULL: unchanged */
     /* A second kernel, on other fields of the same objects (cca), NULL: none. Then there are two
      * segments of the whole basis each, the second for it. */
     mcr_kernel *second;
     const char *certificate; /* static text */
     double value, tolerance, primal, dual, gap;
-    /* What rounding may have changed, at most: in the value, and in objective, primal, dual and
-     * gap. 0: nothing that shows. */
+    /* Bounds on the rounding error of the value, and of objective, primal, dual and gap. 0: none
+     * that shows. */
     double value_error, objective_error;
-    /* The certificate is a residual with the kernel matrix as it was computed: what rounding may
-     * add is reported and does not change the verdict. */
+    /* The certificate is a residual with the kernel matrix as computed: the rounding error is
+     * reported and does not change the verdict. */
     bool as_computed;
     char *remark; /* owned; NULL: none */
     char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
@@ -127,14 +129,14 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 typedef struct mcr_known_loss {
     const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
     int64_t n, outputs;
-    const double *weight; /* of each object's loss */
-    double mu, bend;      /* bend: with a weight of 1 */
-    bool relative;
+    const double *weight;    /* of each object's loss */
+    double mu, bend;         /* bend: with a weight of 1 */
+    bool relative, logistic; /* logistic: probabilities say more of the second derivative */
     /* The loss at f, and its gradient (mcr_smooth). */
     double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
                    double *gradient);
-    /* The gap with the coefficients as the point of the dual problem, and what errors of f and
-     * rounding make of it; root: sqrt(K_ii). NULL: only the gradient is one. */
+    /* The gap with the coefficients as the dual point, and the effect of errors of f and of
+     * rounding; root: sqrt(K_ii). NULL: only the gradient is a dual point. */
     double (*gap)(const void *self, const double *root, const double *error, double *slip);
     const void *self;
 } mcr_known_loss;
@@ -162,7 +164,7 @@ typedef struct mcr_knn {
     const double *diagonal, *target, *weight;
 } mcr_knn;
 mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *fitted);
-/* Where it is not 0, what rounding may have changed: in the value, and in the objectives. */
+/* If not 0, bounds on the rounding error of the value, and of the objectives. */
 #define MCR_EXTRA_ERRORS "errors"
 /* The leave-one-out error is kept under this name. */
 #define MCR_EXTRA_LOO "loo"
@@ -216,8 +218,9 @@ struct mcr_learning {
      * fold (mcr_gram_as_fold) of floats alone: only what is predicted for the objects held out is
      * wanted. */
     mcr_gram *gram;
-    /* Going on with more data: objects before this one are the start's support vectors, there for
-     * their kernel values only; their targets mean nothing, and their weights are 0. */
+    /* Training that continues with more data: objects before this one are the start's support
+     * vectors, included only for their kernel values; their targets are meaningless, and their
+     * weights are 0. */
     int64_t first;
 };
 
@@ -243,21 +246,21 @@ typedef struct mcr_predictor {
     unsigned gives;
     /* Whether this model needs it; NULL: all do. */
     bool (*needed)(const mcr_fitted *fitted);
-    /* What is done once, with all that a model holds; std: standard deviations will be asked for.
-     * Extras come from files: check their counts (mcr_fitted_need). NULL: nothing; *state is NULL
-     * then. */
+    /* Called once with the whole model; std: standard deviations will be requested. Extras come
+     * from files: check their counts (mcr_fitted_need). NULL: nothing to do; *state is then
+     * NULL. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, bool std);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_query *query);
-    /* Functions drawn from what the model believes, at the objects of data: adds to draws (objects
-     * x count), which hold the values that it predicts. NULL: it believes in one only. */
+    /* Functions drawn from the model's posterior, at the objects of data: adds to draws (objects x
+     * count), which hold the predicted values. NULL: the model has no posterior. */
     mcr_status (*draw)(mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
                        const mcr_data *basis, const mcr_data *data, int64_t count, double *draws);
 } mcr_predictor;
 
-/* Cross-validation from one K of all objects: what training on the complement of each fold says of
- * the fold's objects, for several settings of the options. */
+/* Cross-validation from one K of all objects: the predictions for each fold by training on its
+ * complement, for several settings of the options. */
 typedef struct mcr_folds {
     mcr *ctx;
     const mcr_kernel *kernel;
@@ -278,19 +281,21 @@ typedef struct mcr_folds {
 
 /* Options that several learners have. */
 #define MCR_OPTION_TASK         "task"
+#define MCR_OPTION_TIME_LIMIT   "time-limit"
 #define MCR_OPTION_CLASS_WEIGHT "class-weight"
 #define MCR_OPTION_LOO          "loo"
 #define MCR_OPTION_FORM         "form"
 #define MCR_OPTION_FORM_OLD     "side"
 #define MCR_OPTION_APPROX       "approx"
 
-/* What a search tries where the caller names no range: values of this option. */
+/* The values of this option that a search tries if the caller names no range. */
 typedef struct mcr_usual {
     const char *option, *range; /* NULL: none */
     const char *table;          /* the range for tables of mixed columns; NULL: the same */
     const char *quick;          /* the range of a quick search; NULL: the learner has none */
     const char *instead;        /* not where this option is given; NULL: always */
-    bool own_path; /* the learner itself takes the best of the range, from kernel values only */
+    bool own_path; /* the learner itself chooses the best value of the range, from kernel values
+                    * only */
 } mcr_usual;
 
 /* One learner: one file, one line LEARNER(name) in learners.def (dashes become underscores in
@@ -303,11 +308,12 @@ typedef struct mcr_learner_type {
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     /* *out is NULL before; what it holds where this fails is freed by mcr_learn. */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    /* What it cannot do, and why: one table for all (mcr_learner_lacks). NULL: it can. */
+    /* Missing abilities and their reasons: one table for all (mcr_learner_lacks). NULL: not
+     * missing. */
     const char *no_primal; /* the primal form: --form primal, --approx */
     const char *no_approx; /* has that form, but not for approximate features */
-    /* Where in its parameters the options of the form are, if it leaves the form to mcr_learn; 0:
-     * it has one form, or sees to it itself. */
+    /* The offset of the options of the form in its parameters, if it leaves the form to mcr_learn;
+     * 0: it has one form, or handles forms itself. */
     size_t form;
     const char *no_checkpoint; /* its state during a training in a file: --checkpoint */
     const char *no_folds;      /* trainings on folds of one K: cv and tune */
@@ -316,27 +322,26 @@ typedef struct mcr_learner_type {
     bool factorises;    /* smaller matrices, for most of its time: the same */
     bool no_start;      /* has no use for a model to start from */
     bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool spreads; /* can be trained where rows are spread over several processes (base/team.h) */
-    bool takes_k; /* it can use values of K in float */
+    bool spreads;       /* can be trained if rows are spread over several processes (base/team.h) */
+    bool takes_k;       /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and
-     * tell the decision values of the objects held out (mcr_fitted.held_out) as it goes; NULL: it
-     * cannot. */
+     * return the decision values of the held-out objects (mcr_fitted.held_out); NULL: it cannot. */
     bool (*takes_fold)(const void *params);
     /* What the buffer of a fold holds at most, for any split of the data; NULL: nothing. */
     mcr_status (*fold_bytes)(size_t *bytes, mcr *ctx, const void *params, const mcr_data *data);
     /* Held-out decision values of all folds at once; NULL: it must be trained fold by fold. */
     mcr_status (*folds)(mcr_folds *plan);
     mcr_usual usual;
-    const char *kernel_search; /* the flag that makes it look for the kernel's scales; NULL: none */
+    const char *kernel_search; /* the flag that makes it optimise the kernel's scales; NULL: none */
     bool leaves_out;           /* it can tell left_out (MCR_OPTION_LOO) */
-    bool own_kernel;           /* it looks at the kernel's expression, and may change it */
+    bool own_kernel;           /* it reads the kernel's expression, and may change it */
     bool coordinates;          /* its outputs are coordinates: mcr_transform gives them */
     bool online;               /* can go on with more data: mcr_fit_more */
     bool several_targets;      /* it learns several numbers an object at once */
     const mcr_predictor *predictor; /* NULL: offset + sum of coef K, and the rule */
 } mcr_learner_type;
 
-/* K of the objects to train on: a Gram of the caller's own, to be closed. */
+/* K of the training objects: a Gram that the caller must close. */
 mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
@@ -369,6 +374,8 @@ struct mcr_options {
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
+/* The same without the time limit, which may change when a training or a search is continued. */
+mcr_status mcr_options_print_problem(const mcr_options *options, mcr_text *to);
 
 bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *predictor);
 /* The rule (not MCR_RULE_OWN) applied to one object's decision values: class number or value. If it

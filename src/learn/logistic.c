@@ -124,14 +124,19 @@ static double heaviest(const mcr_goal *g)
     return most;
 }
 
-/* The solution of either form: coefficients, or what an approximate map makes of their weights. */
+/* The solution of either form: coefficients, or what an approximate map makes of their weights;
+ * *apart: how far its objective may be from that of the features. */
 static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
-                              const double *a)
+                              const mcr_data *data, const double *a, const mcr_form_objective *of,
+                              double *apart)
 {
+    *apart = 0;
     if (!form->map)
         return mcr_goal_fitted(out, g, a);
     double *w = NULL;
     mcr_status s = mcr_form_weights(&w, form, a, g->outputs);
+    if (!s)
+        s = mcr_form_apart(form, data, (mcr_rows){NULL, 0, g->n}, w, of, apart, NULL);
     if (!s)
         s = mcr_form_goal(out, form, g, w);
     mcr_free(g->ctx, w);
@@ -143,7 +148,10 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                          const mcr_form *form)
 {
     mcr_fitted *t = NULL;
-    mcr_status s = make_fitted(&t, g, form, a);
+    bool two = g->outputs == 1;
+    double apart, mu = two ? o->lambda : 2 * o->lambda;
+    mcr_form_objective of = {g->outputs, two ? loss_of_two : loss_of_many, g, mu, r->objective};
+    mcr_status s = make_fitted(&t, g, form, in->data, a, &of, &apart);
     if (s)
         return s;
     t->rule = MCR_RULE_SOFTMAX;
@@ -163,17 +171,19 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
         s = mcr_goal_report(g, t, f);
     if (!s && !form->features)
         s = mcr_fitted_remark_zero(t, form->gram);
-    if (!s && !form->features)
+    if (!s)
         s = mcr_known_smooth(t, form->gram,
                              &(mcr_known_loss){.a = a,
                                                .f = f,
                                                .n = g->n,
                                                .outputs = g->outputs,
                                                .weight = g->weight,
-                                               .mu = g->outputs == 1 ? o->lambda : 2 * o->lambda,
-                                               .bend = g->outputs == 1 ? 0.25 : 0.5,
-                                               .loss = g->outputs == 1 ? loss_of_two : loss_of_many,
+                                               .mu = mu,
+                                               .bend = two ? 0.25 : 0.5,
+                                               .logistic = true,
+                                               .loss = of.loss,
                                                .self = g});
+    t->objective_error += apart;
     return mcr_fitted_give(out, t, s);
 }
 
@@ -188,6 +198,7 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o)
         .self = g,
         .bend = two ? 0.25 : 0.5,
         .weight = g->weight,
+        .balanced = !two,
         .identity = o->tol * heaviest(g),
         .gap = INFINITY,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,

@@ -47,20 +47,6 @@ static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double 
 
 /* ---- one problem ------------------------------------------------------------------------------*/
 
-void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
-{
-    memset(coef, 0, sizeof *coef * (size_t)n);
-    for (int64_t g = 0; g < start->segments; g++) {
-        const mcr_segment *seg = &start->segment[g];
-        for (int64_t t = 0; t < seg->outputs; t++)
-            for (int64_t i = 0; i < seg->count && seg->output[t] == o; i++) {
-                int64_t at = start->object[seg->first + i];
-                if (at >= 0 && at < n)
-                    coef[at] += seg->coef[t * seg->count + i];
-            }
-    }
-}
-
 void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
 {
     qp->cache_bytes = qp->cache_bytes / p->cache_share + 1; /* 0 would be the default */
@@ -110,21 +96,20 @@ static mcr_status list_task(task *t)
     t->y = mcr_alloc(ctx, n, sizeof *t->y);
     t->weight = mcr_alloc(ctx, n, sizeof *t->weight);
     t->row = mcr_alloc(ctx, n, sizeof *t->row);
-    bool warm = j->in->start && j->in->start->outputs == j->problems &&
-                j->in->start->rule == j->rule;
+    bool warm = j->start_place != NULL;
     if (warm)
         t->start = mcr_alloc(ctx, n, sizeof *t->start);
     mcr_status st = all && t->y && t->weight && t->row && (t->start || !warm) ? MCR_OK
                                                                               : MCR_NO_MEMORY;
     if (!st && warm)
-        mcr_multiclass_start(j->in->start, t->number, j->n, all);
+        mcr_class_read_start(j, t->number, all);
     t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];
         if (warm)
             t->start[i] = all[t->row[i]];
     }
-    if (!st && j->rule == MCR_RULE_PAIRS)
+    if (!st && j->rule == MCR_RULE_PAIRS && !t->stopped)
         st = mcr_data_select(&t->view, j->in->data, (mcr_rows){t->row, 0, t->n});
     mcr_free(ctx, all);
     return st;
@@ -169,6 +154,9 @@ static mcr_status open_result(task *t, mcr_binary *r)
         .ctx = ctx,
         .w = features ? mcr_alloc_zero(ctx, (size_t)mcr_gram_width(j->form.gram), sizeof(double))
                       : NULL,
+        .form = j->form.map ? &j->form : NULL,
+        .data = j->in->data,
+        .object = {t->row, 0, t->n},
         .n = t->n,
         .count = mcr_svm_objects(t->view ? t->view : j->in->data),
         .y = t->y,
@@ -200,7 +188,7 @@ static mcr_stop reason(const job *j)
 static mcr_status run_task(task *t, mcr_binary *r)
 {
     job *j = t->j;
-    if (t->stopped || (j->deadline > 0 && mcr_now() > j->deadline)) {
+    if (t->stopped || mcr_class_is_late(j)) {
         leave_out(r, reason(j));
     } else {
         mcr_status st = j->how->solve(j->how->params, r);
@@ -231,6 +219,7 @@ static void close_task(task *t, mcr_binary *r)
         r->w = NULL;
     }
     r->gram = NULL;
+    r->form = NULL;
     r->y = r->weight = r->start = NULL;
     r->pool = NULL;
     mcr_gram_close(t->stored);
@@ -247,8 +236,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     bool found = false;
     if (r->f) /* one of those that were solved first */
         return MCR_OK;
+    t.stopped = mcr_class_stopped(j) || mcr_class_is_late(j);
     mcr_status st = list_task(&t);
-    t.stopped = mcr_class_stopped(j);
     if (!st)
         st = open_result(&t, r);
     if (!st)
@@ -586,6 +575,8 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     if (!st && how->form)
         st = choose_side(&j);
     if (!st)
+        st = mcr_class_index_start(&j);
+    if (!st)
         st = solve_all(&j);
     if (!st)
         st = gather(out, &j);
@@ -594,6 +585,6 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++)
         mcr_free_all(ctx, j.result[p].coef, j.result[p].w, j.result[p].f, j.result[p].price);
-    mcr_free_all(ctx, weight, j.result, j.curve);
+    mcr_free_all(ctx, weight, j.result, j.curve, j.start_first, j.start_place);
     return st;
 }

@@ -13,7 +13,10 @@
 typedef struct mcr_binary {
     mcr *ctx;
     mcr_gram *gram;
-    double *w; /* one weight per feature, to be filled; NULL: the Gram has no factor */
+    double *w;            /* one weight per feature, to be filled; NULL: the Gram has no factor */
+    const mcr_form *form; /* an approximate one, of rows of the data; NULL: it is exact */
+    const mcr_data *data;
+    mcr_rows object;
     int64_t n;
     double count; /* objects by their weight in the data, without that of their class */
     const double *y, *weight;
@@ -60,9 +63,6 @@ void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
 /* What is left of time and steps (most_steps: in all, 0: no limit) for another call of the
  * solver. */
 void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp);
-
-/* Coefficients of output o of a fitted model, for all n objects. */
-void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef);
 
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
 /* The same where in->gram is a fold of floats (mcr_gram_is_float): fills held_out. */

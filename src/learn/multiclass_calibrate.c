@@ -28,6 +28,11 @@ bool mcr_class_stopped(mcr_class_job *j)
     return __atomic_load_n(&j->stopped, __ATOMIC_RELAXED);
 }
 
+bool mcr_class_is_late(const mcr_class_job *j)
+{
+    return j->deadline > 0 && mcr_now() > j->deadline;
+}
+
 /* ---- decision values of held-out objects ------------------------------------------------------*/
 
 typedef struct fold_set {

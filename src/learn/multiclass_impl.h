@@ -13,6 +13,12 @@ typedef struct mcr_class_job {
     const mcr_multiclass *how;
     int64_t n, classes, problems;
     const double *weight;
+    /* Where a training before this one has coefficients of a problem: places of it, from
+     * start_first[problem] on; NULL: there is no such training. */
+    struct mcr_start_place {
+        int64_t segment, row;
+    } * start_place;
+    int64_t *start_first;
     mcr_rule rule;
     mcr_form form;
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
@@ -68,6 +74,11 @@ mcr_status mcr_class_share_all(mcr_class_job *j);
 double mcr_class_needs(const mcr_class_job *j);
 void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
+/* Lists the places of coefficients in the training before, if it had the same problems; reads those
+ * of a problem, for all objects. */
+mcr_status mcr_class_index_start(mcr_class_job *j);
+void mcr_class_read_start(const mcr_class_job *j, int64_t problem, double *coef);
+
 /* A problem, with its curve, out of a checkpoint; and into it, in place of what led to it. */
 mcr_status mcr_class_find_result(mcr_class_job *j, int64_t problem, bool *found);
 mcr_status mcr_class_keep_result(mcr_class_job *j, int64_t problem);
@@ -75,6 +86,8 @@ mcr_status mcr_class_keep_result(mcr_class_job *j, int64_t problem);
 /* Whether to begin something more, by the user. Problems may be too short to ask for themselves.
  * Called by all workers; one of them asks. */
 bool mcr_class_stopped(mcr_class_job *j);
+/* Whether the time limit is over. What was not begun then is left out. */
+bool mcr_class_is_late(const mcr_class_job *j);
 
 /* The curve of a solved problem's probabilities, from decision values of objects that were held
  * out. Where time is over, training is cancelled or a fold has no solution, they stay as they are:

@@ -254,7 +254,7 @@ mcr_status mcr_class_share_all(job *j)
         return MCR_NO_MEMORY;
     st = mcr_gram_matrix_until(j->across[0], j->k, j->k_ld, j->deadline);
     if (st == MCR_STOPPED) {
-        j->stopped = !(j->deadline > 0 && mcr_now() > j->deadline);
+        j->stopped = !mcr_class_is_late(j);
         return MCR_OK;
     }
     for (int64_t i = 0; i < j->n && !st; i++)

@@ -51,10 +51,10 @@ static mcr_status set_start(mcr_svm *s, const mcr_binary *p, double nu)
         each = fmin(each, most);
     double left[2] = {each, each};
     if (each > most * (1 + 1e-12))
-        return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "nu-svm: nu = %g is not feasible for these classes; the largest that is: "
-                        "%.6g",
-                        nu, 2 * most / total);
+        return mcr_fail(
+            p->ctx, MCR_BAD_CALL,
+            "nu-svm: nu = %g is not feasible for these classes; the largest feasible value is %.6g",
+            nu, 2 * most / total);
     for (int64_t i = 0; i < p->n; i++) {
         int side = p->y[i] > 0;
         double b = fmin(p->weight[i], left[side]);

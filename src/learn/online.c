@@ -25,8 +25,8 @@ mcr_status mcr_online_refuse_approx(mcr *ctx, const char *learner, const char *w
 {
     return mcr_advise(ctx,
                       mcr_fail(ctx, MCR_BAD_CALL,
-                               "%s: %s works on objects, and an approximate model holds weights of "
-                               "features: leave one out",
+                               "%s: %s works on objects, and an approximate model stores weights "
+                               "of features: omit one of the two",
                                learner, what),
                       "option approx=none");
 }
@@ -42,7 +42,7 @@ static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
         if (s)
             return s;
     } else if (o->n == o->first) {
-        return mcr_fail(o->ctx, MCR_BAD_DATA, "%s: there are no objects to go on with", learner);
+        return mcr_fail(o->ctx, MCR_BAD_DATA, "%s: there are no objects to continue with", learner);
     }
     o->classes = mcr_data_classes(in->data);
     o->class_of = mcr_data_class_of(in->data);
@@ -70,16 +70,17 @@ static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
     const double *coef = NULL, *sum = NULL, *clock = NULL;
     if (start->outputs != o->outputs || start->task != MCR_CLASSIFY)
         return mcr_fail(o->ctx, MCR_BAD_CALL,
-                        "%s: cannot go on from this model: it has %lld classes, the data %lld",
+                        "%s: cannot continue this model: it has %lld classes, the data %lld",
                         o->plan.learner, (long long)start->classes, (long long)o->classes);
     int64_t count = start->basis * o->outputs, found;
     if (o->scores.form.map || !mcr_fitted_find(start, EXTRA_COEF, &found))
-        return mcr_advise(o->ctx,
-                          mcr_fail(o->ctx, MCR_BAD_CALL,
-                                   "%s: cannot go on with an approximate kernel: such models hold "
-                                   "weights of features and no objects; train on all data at once",
-                                   o->plan.learner),
-                          "option approx=none");
+        return mcr_advise(
+            o->ctx,
+            mcr_fail(o->ctx, MCR_BAD_CALL,
+                     "%s: cannot continue with an approximate kernel: such models store weights of "
+                     "features and no objects; train on all data at once",
+                     o->plan.learner),
+            "option approx=none");
     mcr_status s = mcr_fitted_need(&coef, start, EXTRA_COEF, count);
     if (!s)
         s = mcr_fitted_need(&sum, start, EXTRA_SUM, count);

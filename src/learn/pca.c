@@ -151,7 +151,7 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate,
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_TOTAL, &p->d.c->total, 1);
     if (!s && p->count < p->o->components)
-        s = mcr_fitted_remark(f, "only %lld component%s a variance; %lld were asked for",
+        s = mcr_fitted_remark(f, "only %lld component%s a variance; %lld were requested",
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)p->o->components);
     return s;
@@ -249,8 +249,8 @@ const mcr_learner_type mcr_learner_pca = {
     .params = table,
     .params_size = sizeof(params),
     .fit = fit,
-    .no_checkpoint = "its training is one decomposition, whose state cannot be kept",
-    .no_folds = "its coordinates are nothing that a metric compares",
+    .no_checkpoint = "its training is one decomposition, whose state cannot be stored",
+    .no_folds = "no metric compares its coordinates",
     .weights_count = true,
     .dense = true,
     .no_start = true,

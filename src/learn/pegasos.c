@@ -65,10 +65,9 @@ static mcr_status check(mcr *ctx, const void *values)
 {
     const params *p = values;
     if (!isnan(p->C) && !isnan(p->lambda))
-        return mcr_fail(
-            ctx, MCR_BAD_CALL,
-            "pegasos: C and lambda are two ways to say the same: give one of them (a model "
-            "that goes on has the one that it began with)");
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "pegasos: C and lambda set the same parameter: give one of them (a "
+                        "continued model keeps its own)");
     return p->form.approx && p->budget != INT64_MIN
                ? mcr_online_refuse_approx(ctx, "pegasos", "a budget")
                : MCR_OK;
@@ -325,7 +324,7 @@ static mcr_status set_problem(run *r)
     r->lambda = !isnan(p->lambda) ? p->lambda : 1 / (c * r->total);
     if (o->resumed && o->clock.own[CLOCK_AVERAGE] != p->average)
         return mcr_fail(o->ctx, MCR_BAD_CALL,
-                        "pegasos: the average cannot change when a model goes on");
+                        "pegasos: the average cannot change when training continues");
     if (o->first && isnan(p->lambda))
         r->lambda = o->clock.own[CLOCK_LAMBDA] * (*was > 0 ? *was / c : 1);
     if (!(r->lambda > 0) || !isfinite(1 / r->lambda))

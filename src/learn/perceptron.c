@@ -58,7 +58,7 @@ static mcr_status check(mcr *ctx, const void *values)
     const params *p = values;
     if (p->variant == VOTED && p->budget != INT64_MIN)
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "perceptron: a budget drops objects that voted perceptrons need: take the "
+                        "perceptron: a budget drops objects that voted perceptrons need: use the "
                         "variant last or averaged");
     if (p->form.approx && (p->variant == VOTED || p->budget != INT64_MIN))
         return mcr_online_refuse_approx(ctx, "perceptron",
@@ -258,8 +258,8 @@ static mcr_status remark(mcr_fitted *f, const run *r, const outcome *j)
     if (!s && j->wrong == 0 && j->margin > 0 && j->even && !r->o.resumed && !r->o.dropped) {
         double bound = (r->o.outputs > 1 ? 2 : 1) * j->longest / (j->margin * j->margin);
         s = mcr_fitted_remark(f,
-                              "separable with the margin %.3g: %.0f mistakes in all, and not more "
-                              "than %s(R/margin)^2 = %.4g are possible",
+                              "separable with margin %.3g: %.0f mistakes in total; at most "
+                              "%s(R/margin)^2 = %.4g are possible",
                               j->margin, r->total, r->o.outputs > 1 ? "2" : "", bound);
         if (!s && isfinite(bound))
             s = mcr_fitted_keep(f, "bound", &bound, 1);
@@ -336,8 +336,8 @@ static mcr_status keep_bias(run *r)
     double *was = &r->o.clock.own[CLOCK_BIAS], bias = r->p->bias ? WITH_BIAS : WITHOUT_BIAS;
     if (r->o.resumed && *was != 0 && *was != bias)
         return mcr_fail(r->o.ctx, MCR_BAD_CALL,
-                        "perceptron: the bias cannot change when a model goes on: this one was "
-                        "trained %s it (bias=%s)",
+                        "perceptron: the bias cannot change when training continues: this model "
+                        "was trained %s it (bias=%s)",
                         r->p->bias ? "without" : "with", r->p->bias ? "no" : "yes");
     *was = bias;
     return MCR_OK;

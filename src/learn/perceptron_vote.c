@@ -2,8 +2,8 @@
  *
  * Each mistake makes a new perceptron, which lives until the next one and has as many votes as
  * steps it lived. They share their kernel values: the score of the k-th is that of the one before
- * it plus one term. So all of them together cost one kernel value a support vector, and an addition
- * a mistake.
+ * it plus one term. So all of them together cost one kernel value per support vector, and one
+ * addition per mistake.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -133,9 +133,9 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
 {
     mcr_voted voted = {0};
     if (!is_voted(start))
-        return mcr_fail(v->ctx, MCR_BAD_CALL,
-                        "perceptron: only a voted model can go on as one: this has another "
-                        "variant");
+        return mcr_fail(
+            v->ctx, MCR_BAD_CALL,
+            "perceptron: only a voted model can continue as one: this has another variant");
     mcr_status s = mcr_votes_find(&voted, start);
     const double *const *list = voted.list;
     int64_t count = voted.count;

@@ -1,4 +1,4 @@
-/* plan.c: what a learner's problem costs from kernel values and from features.
+/* plan.c: the cost of a learner's problem with kernel values and with features.
  *
  * One loop over candidates: a representation of K and a solver that takes it. Each says how long it
  * takes and how much memory it needs. The estimates count multiply-adds, from the data alone, times

@@ -1,4 +1,4 @@
-/* plan.h (internal): what a learner's problem costs from kernel values and from features.
+/* plan.h (internal): the cost of a learner's problem with kernel values and with features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

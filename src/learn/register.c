@@ -138,7 +138,7 @@ static mcr_status set_rule(mcr_fitted *f, const mcr_learning *in)
                     in->type->name, (long long)f->outputs, mcr_task_name(task));
 }
 
-/* Classes by one output want two of them; numbers want numbers. */
+/* Classification by one output needs two classes; regression needs numbers. */
 static mcr_status check_data(const mcr_learning *in)
 {
     mcr_task task = in->type->task;
@@ -159,7 +159,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = spec_of(in)->fit(out, in);
     if (!s && !*out)
-        s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function gave no result", in->type->name);
+        s = mcr_fail(in->ctx, MCR_BAD_CALL, "%s: its function returned no result", in->type->name);
     if (!s)
         s = set_rule(*out, in);
     return s;

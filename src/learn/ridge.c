@@ -65,7 +65,7 @@ static mcr_status parse_lambda(mcr_reals *out, mcr *ctx, const mcr_ridge_params 
     return s;
 }
 
-/* Whether something is asked for that is done with kernel values only. */
+/* Whether an option is set that needs kernel values. */
 static bool needs_kernel(const mcr_ridge_params *o, const mcr_reals *lambda)
 {
     return o->loo || lambda->count > 1 || lambda->values[0] == 0;
@@ -144,15 +144,14 @@ static mcr_status pick_lambda(ridge *r, double *lambda)
     }
     *lambda = value[best];
     if (!s && !isfinite(r->error[best]))
-        s = mcr_fail(
-            r->ctx, MCR_NUMERIC,
-            "ridge: G + lambda is not positive definite for any lambda of %s (the smallest "
-            "eigenvalue is %.1e): take larger ones",
-            r->options->lambda, r->q.value[0]);
+        s = mcr_fail(r->ctx, MCR_NUMERIC,
+                     "ridge: G + lambda is not positive definite for any lambda of %s (the "
+                     "smallest eigenvalue is %.1e): use larger ones",
+                     r->options->lambda, r->q.value[0]);
     return s;
 }
 
-/* What was found on the way to lambda, for the report and for plots. */
+/* The path that led to lambda, for the report and for plots. */
 static mcr_status keep_path(mcr_fitted *f, const ridge *r)
 {
     int64_t tried = 0;
@@ -170,8 +169,8 @@ static mcr_status keep_path(mcr_fitted *f, const ridge *r)
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_LOO, &loo, 1);
     if (!s)
-        s = mcr_fitted_remark(f, "lambda = %.6g, of %lld by the leave-one-out error", r->q.lambda,
-                              (long long)r->lambda.count);
+        s = mcr_fitted_remark(f, "lambda = %.6g, the best of %lld by the leave-one-out error",
+                              r->q.lambda, (long long)r->lambda.count);
     mcr_free(f->ctx, pairs);
     return s;
 }
@@ -184,53 +183,77 @@ static mcr_status remark(mcr_fitted *f, const ridge *r)
     mcr_status s = MCR_OK;
     if (q->near && !q->most)
         s = mcr_fitted_remark(f,
-                              "the kernel matrix does not fit the memory: conjugate gradients with "
-                              "%lld products, preconditioned by %lld landmarks",
+                              "the kernel matrix does not fit into memory: conjugate gradients "
+                              "with %lld products, preconditioned by %lld landmarks",
                               (long long)q->steps, (long long)mcr_gram_width(q->near));
     if (!s)
         s = mcr_fitted_remark_zero(f, q->gram);
     if (!s && q->jitter > 0)
         s = mcr_fitted_remark(f,
-                              "G + lambda is singular to rounding: %.1e was added to its diagonal "
-                              "on the way; the relative residual is %.1e",
+                              "G + lambda is numerically singular: %.1e was added to its diagonal "
+                              "for the factorisation; the relative residual is %.1e",
                               q->jitter, q->residual);
     return s;
 }
 
-static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const double *a)
+static double squared_loss(const void *self, int64_t first, int64_t count, const double *f,
+                           double *gradient)
+{
+    const mcr_goal *g = self;
+    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
+    double sum = 0;
+    for (int64_t i = 0; i < count * g->outputs; i++) {
+        double w = weight[i / g->outputs], e = y[i] - f[i];
+        sum += w * e * e;
+        gradient[i] = -2 * w * e;
+    }
+    return sum;
+}
+
+/* *apart: how far the objective of what is stored may be from that of the features. */
+static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const mcr_data *data,
+                              const double *a, double objective, double *apart)
 {
     double *w = NULL;
+    *apart = 0;
     if (!r->form.map)
         return mcr_goal_fitted(out, &r->goal, a);
     mcr_status s = mcr_form_weights(&w, &r->form, a, r->goal.outputs);
+    if (!s)
+        s = mcr_form_apart(&r->form, data, (mcr_rows){NULL, 0, r->goal.n}, w,
+                           &(mcr_form_objective){r->goal.outputs, squared_loss, &r->goal,
+                                                 2 * r->q.lambda, objective},
+                           apart, NULL);
     if (!s)
         s = mcr_form_goal(out, &r->form, &r->goal, w);
     mcr_free(r->ctx, w);
     return s;
 }
 
-static mcr_status finish(mcr_fitted **out, ridge *r)
+static mcr_status finish(mcr_fitted **out, ridge *r, const mcr_data *data)
 {
     mcr_squares *q = &r->q;
     mcr_squares_known known;
+    double apart;
     double *a = mcr_alloc(r->ctx, (uint64_t)(q->n * q->outputs), sizeof *a);
     mcr_status s = a ? mcr_squares_certify(q, a, &known) : MCR_NO_MEMORY;
     if (!s)
-        s = make_fitted(out, r, a);
+        s = make_fitted(out, r, data, a, known.objective, &apart);
     mcr_free(r->ctx, a);
     if (s)
         return s;
     mcr_fitted *f = *out;
     bool solved = mcr_squares_is_solved(q);
     f->objective = known.objective;
-    f->objective_error = known.objective_error;
+    f->objective_error = known.objective_error + apart;
     f->value_error = known.value_error;
-    f->certificate = r->form.map ? "relative residual of the approximate problem"
+    f->certificate = r->form.map ? (solved ? "relative residual of the approximate problem"
+                                           : "relative gradient of the approximate problem")
                      : solved    ? "relative residual"
                                  : "relative gradient";
     f->value = solved ? q->residual : q->gradient;
     f->tolerance = q->tol;
-    f->stop = f->value <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
+    f->stop = f->value + f->value_error <= q->tol ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
     f->iterations = q->steps;
     s = mcr_goal_report(&r->goal, f, q->f);
     if (!s)
@@ -242,8 +265,8 @@ static mcr_status finish(mcr_fitted **out, ridge *r)
 
 /* ---- training ---------------------------------------------------------------------------------*/
 
-/* Where the kernel matrix does not fit the memory, or a factor of it takes longer than some
- * products: landmarks, for a preconditioner. */
+/* If the kernel matrix does not fit into memory, or if a factor takes longer than some products:
+ * landmarks, for a preconditioner. */
 static mcr_status open_near(ridge *r, const mcr_learning *in, double lambda)
 {
     mcr_squares *q = &r->q;
@@ -270,7 +293,7 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
     if (!s)
         s = mcr_squares_solve(q, lambda, path || loo);
     if (!s)
-        s = finish(out, r);
+        s = finish(out, r, in->data);
     if (!s && path)
         return keep_path(*out, r);
     if (s || !loo)
@@ -280,20 +303,6 @@ static mcr_status run(mcr_fitted **out, ridge *r, const mcr_learning *in)
     if (!s)
         s = mcr_fitted_keep(*out, MCR_EXTRA_LOO, &error, 1);
     return s ? s : keep_left_out(*out, r);
-}
-
-static double squared_loss(const void *self, int64_t first, int64_t count, const double *f,
-                           double *gradient)
-{
-    const mcr_goal *g = self;
-    const double *y = g->y + first * g->outputs, *weight = g->weight + first;
-    double sum = 0;
-    for (int64_t i = 0; i < count * g->outputs; i++) {
-        double w = weight[i / g->outputs], e = y[i] - f[i];
-        sum += w * e * e;
-        gradient[i] = -2 * w * e;
-    }
-    return sum;
 }
 
 static void squared_curve(const void *self, int64_t first, int64_t count, const double *f,

@@ -6,9 +6,8 @@
  * The hard margin with a bias is solved as the distance between the convex hulls of the two classes
  * (Bennett and Bredensteiner, 2000), a problem that has a solution in any case: a distance of 0
  * means that the classes cannot be separated. Without a bias the bound C grows until no coefficient
- * is at it. Both verdicts need evidence beyond what rounding may do: that the classes can be
- * separated, a margin; that they cannot, two mixtures of objects that meet. Else the answer is not
- * known.
+ * is at it. Both verdicts need evidence beyond rounding: a margin if the classes can be separated,
+ * two convex combinations of objects that meet if they cannot. Otherwise the answer is not known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -101,12 +100,49 @@ static void set_start(mcr_svm *s, const mcr_binary *p, double factor_of_start, b
             s->b[i] *= factor;
         rest += s->b[i];
     }
-    /* What rounding left goes to one coefficient that has space for it. */
+    /* The rounding remainder is added to one coefficient that is not at its bound. */
     for (int64_t i = 0; i < p->n && rest != 0; i++)
         if (s->b[i] - rest > s->lo[i] && s->b[i] - rest < s->hi[i]) {
             s->b[i] -= rest;
             rest = 0;
         }
+}
+
+typedef struct costs {
+    const mcr_svm *s;
+    const mcr_binary *p;
+} costs;
+
+/* The hinge losses; the slope also of objects that are at the margin but for the tolerance. */
+static double hinge(const void *self, int64_t first, int64_t count, const double *f, double *slope)
+{
+    const costs *c = self;
+    double sum = 0;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t i = first + t;
+        double cost = fmax(-c->s->lo[i], c->s->hi[i]);
+        double miss = 1 - c->p->y[i] * (f[t] + c->s->bias);
+        sum += cost * fmax(miss, 0);
+        slope[t] = miss > -c->s->qp.tolerance ? cost : 0;
+    }
+    return sum;
+}
+
+/* The numbers are those of the features; the model stores a function that is not quite theirs. Of
+ * features that are never made, its values are those of the certificate, too. */
+static mcr_status add_stored_error(const mcr_svm *s, mcr_binary *p)
+{
+    costs of = {s, p};
+    double apart = 0, slip = 0;
+    mcr_status st = mcr_form_apart(p->form, p->data, p->object, p->w,
+                                   &(mcr_form_objective){1, hinge, &of, 1, p->primal}, &apart,
+                                   &slip);
+    p->error += apart;
+    if (mcr_gram_is_restricted(p->gram))
+        p->violation_error = fmax(p->violation_error, 2 * slip);
+    if (p->stop == MCR_STOP_OPTIMAL && !(p->violation + p->violation_error <= p->tolerance))
+        p->stop = MCR_STOP_STUCK;
+    return st;
 }
 
 static void certify(const mcr_svm *s, mcr_binary *p)
@@ -166,6 +202,8 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     st = p->start_f ? solve_from(&s, p, factor) : mcr_svm_solve(&s, p->gram, p->w);
     if (!st)
         certify(&s, p);
+    if (!st && p->form)
+        st = add_stored_error(&s, p);
     mcr_svm_close(&s, p->ctx);
     return st;
 }
@@ -201,17 +239,17 @@ static mcr_status not_separable(const mcr_binary *p, const mcr_svm *s, double di
     int64_t count[2] = {0, 0};
     for (int64_t i = 0; i < p->n; i++)
         count[p->y[i] > 0] += s->b[i] != 0;
-    return mcr_fail(p->ctx, MCR_NUMERIC,
-                    "svm: not separable with this kernel: a mixture of %lld objects of one class "
-                    "and one of %lld objects of the other meet in feature space (distance %.1e); "
-                    "use a finite C",
-                    (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
+    return mcr_fail(
+        p->ctx, MCR_NUMERIC,
+        "svm: not separable with this kernel: convex combinations of %lld objects of one class and "
+        "%lld objects of the other meet in feature space (distance %.1e); use a finite C",
+        (long long)count[1], (long long)count[0], sqrt(fmax(distance2, 0)));
 }
 
 static mcr_status not_known(const mcr_binary *p)
 {
     return mcr_fail(p->ctx, MCR_NUMERIC,
-                    "svm: after %lld steps it was not known whether the classes can be separated: "
+                    "svm: after %lld steps it is not known whether the classes can be separated: "
                     "allow more steps or time, scale the data, or use a finite C",
                     (long long)p->steps);
 }
@@ -356,8 +394,8 @@ static double nearness(const mcr_binary *p, double largest)
     return sum > 0 && largest > 0 ? sqrt(fmax(square, 0) / largest) / sum : 0;
 }
 
-/* Without a bias: C grows until no coefficient is at it, or the mixture is as near to the origin as
- * rounding can tell. No margin is larger than the mixture's distance from there. */
+/* Without a bias: C grows until no coefficient is at it, or until the convex combination is at the
+ * origin up to rounding. No margin is larger than its distance from the origin. */
 static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
 {
     double largest = 0, error = 0, *start = mcr_alloc(p->ctx, (size_t)p->n, sizeof *start);
@@ -381,9 +419,9 @@ static mcr_status hard_margin_through_origin(const params *o, mcr_binary *p)
         if (meet) {
             st = mcr_fail(
                 p->ctx, MCR_NUMERIC,
-                "svm: not separable through the origin with this kernel: %lld objects "
-                "violate the margin at C = %.1e, and a mixture of the objects lies within "
-                "%.1e of the origin (in units of the longest); use a finite C",
+                "svm: not separable through the origin with this kernel: %lld objects violate the "
+                "margin at C = %.1e, and a convex combination of the objects lies within %.1e of "
+                "the origin (in units of the longest); use a finite C",
                 (long long)at_bound, C, near);
             break;
         }

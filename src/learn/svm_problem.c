@@ -1,4 +1,4 @@
-/* svm_problem.c: what the support vector machines share.
+/* svm_problem.c: shared by the support vector machines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,7 +131,7 @@ void mcr_svm_keep_error(mcr_fitted *f, double error)
 
 mcr_stop mcr_svm_stop(const mcr_svm *svm)
 {
-    /* Where rounding hides more than the tolerance nothing is proved. */
+    /* If rounding hides more than the tolerance, nothing is proved. */
     bool hidden = svm->result.violation_error > svm->qp.tolerance;
     return hidden && svm->result.stop == MCR_STOP_OPTIMAL ? MCR_STOP_STUCK : svm->result.stop;
 }
@@ -229,7 +229,7 @@ mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
 {
     static const char text[] =
         "the kernel is not known to be positive semidefinite: the optimum is a local one, found as "
-        "LIBSVM does (curvature below 1e-12 is taken as 1e-12)";
+        "LIBSVM does (curvature below 1e-12 is replaced by 1e-12)";
     *out = NULL;
     if (mcr_kernel_definite(kernel, NULL) == MCR_PSD)
         return MCR_OK;

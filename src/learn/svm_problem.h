@@ -1,5 +1,5 @@
-/* svm_problem.h (internal): what the support vector machines share: options, bounds, one problem
- * solved, bias, certificate.
+/* svm_problem.h (internal): shared by the support vector machines: options, bounds, solving one
+ * problem, bias, certificate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
 void mcr_svm_round_again(mcr_svm *svm);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
-/* The gap of primal and dual, and what all of them may err by. */
+/* The gap of primal and dual, and the errors of all of them. */
 void mcr_svm_keep_error(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
@@ -67,7 +67,7 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
 /* A remark for kernels that the closure rules do not know to be PSD; NULL with MCR_OK: none
  * needed. */
 mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel);
-/* At least two classes, or a message that tells what there is. */
+/* At least two classes; else fails with a message that lists the classes. */
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data);
 /* Numbers as targets, and weights that are not all 0. */
 mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *data);

@@ -2,8 +2,8 @@
  *
  *   min 1/2 |w|^2 + sum C_i max(0, |y_i - w.Phi(x_i) - bias| - epsilon)
  *
- * One signed coefficient an object, |b_i| <= C_i: the pair of multipliers of the usual dual is
- * never positive in both.
+ * One signed coefficient per object, |b_i| <= C_i: of the pair of multipliers of the usual dual, at
+ * most one is positive.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

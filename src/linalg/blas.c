@@ -126,7 +126,7 @@ mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, i
     if (s != MCR_OK || count == 0)
         return s;
     if (count > n)
-        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvalues asked for, there are %lld",
+        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvalues were requested, there are %lld",
                         (long long)count, (long long)n);
     int in = (int)n, ila = leading(lda), ilv = leading(ldv), first = (int)(n - count + 1);
     int found = 0, info = 0, query = -1, words = 0, whole_words = 0;

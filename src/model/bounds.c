@@ -280,7 +280,7 @@ static void add_left_out(machine *t, double span)
         xialpha += 2 * t->alpha[i] * t->range2 + xi >= 1 && t->alpha[i] > 0;
     }
     add(t, "support vectors", "#SV / n", support / n, t->even && !t->weighted,
-        "leave-one-out error; the solution is exact, all objects count 1");
+        "leave-one-out error; the solution is exact, all weights are 1");
     add(t, "radius and margin", "|Phi|^2 / (gamma^2 n)", t->kappa2 * t->square / n,
         t->even && t->hard && !t->bias,
         "leave-one-out error; hard margin, no bias; |Phi|^2 = max K(x,x)");
@@ -305,8 +305,7 @@ static void add_risk(machine *t, double delta)
     add(t, "Rademacher", "mean min(1, xi) + 4 B sqrt(tr K) / n + 3 sqrt(ln(2/delta) / 2n)",
         cut + 4 * width * sqrt(trace) / n + 3 * sqrt(log(2 / delta) / (2 * n)), false,
         "error on new data; no bias, and B fixed before the data were seen: here it is |w|, so "
-        "this is "
-        "no guarantee");
+        "this is not a guarantee");
     if (t->hard)
         return;
     double lambda = 1 / (2 * t->C * n), beta = t->kappa2 / (2 * lambda * n);
@@ -322,11 +321,10 @@ static mcr_status check_model(mcr *ctx, const mcr_model *m, const mcr_data *data
 {
     if (strcmp(m->learner, "svm") != 0 || m->fitted->rule != MCR_RULE_BINARY ||
         m->fitted->segments != 1 || m->report.approx || !m->report.version)
-        return mcr_fail(
-            ctx, MCR_BAD_CALL,
-            "bounds are there for models of svm with two classes and an exact kernel; this is "
-            "another one, of %s",
-            m->learner);
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "bounds are available only for svm with two classes and an exact kernel; "
+                        "this is a model of %s",
+                        m->learner);
     if (mcr_data_count(data) != m->report.n)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "the model was trained on %lld objects, and these are %lld",

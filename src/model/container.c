@@ -248,10 +248,10 @@ mcr_status mcr_container_check(const mcr_container *c)
         return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0, "not a model file of Mercer");
     uint32_t version = (uint32_t)fetch(p + MCR_MODEL_MAGIC_BYTES, 4);
     if (version == 0 || version > MCR_MODEL_VERSION)
-        return mcr_fail_at(
-            c->ctx, MCR_BAD_DATA, c->file, 0,
-            "a model file of format %lu; this Mercer reads up to %d: use a newer one",
-            (unsigned long)version, MCR_MODEL_VERSION);
+        return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                           "a model file of format %lu; this version of Mercer reads up to %d: use "
+                           "a newer version",
+                           (unsigned long)version, MCR_MODEL_VERSION);
     for (p += HEADER;;) {
         if ((size_t)(end - p) < SECTION_HEADER + SECTION_TAIL)
             return damaged(c, "it ends early");

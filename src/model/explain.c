@@ -50,14 +50,14 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
     if (mcr_fourier_is(f))
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "explain: the weights of this model are those of random Fourier features, "
-                        "which mean nothing one by one");
+                        "which have no meaning individually");
     if (!weights)
         return mcr_fail(ctx, MCR_BAD_CALL, "explain: a model of %s has no weights", m->learner);
     if (f->second)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "explain: a model of %s has two kernels, and features of one only can be "
-                        "shown",
-                        m->learner);
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "explain: a model of %s has two kernels, and only the features of one can be shown",
+            m->learner);
     mcr_status s = mcr_model_check_width(ctx, m);
     if (s)
         return s;

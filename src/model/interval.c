@@ -156,7 +156,7 @@ static mcr_status split(mcr *ctx, const mcr_data *data, const unsigned char *hel
         }
     *count = out;
     if (!s && (in == 0 || out == 0))
-        s = mcr_fail(ctx, MCR_BAD_CALL, "of %lld objects this share leaves none to %s",
+        s = mcr_fail(ctx, MCR_BAD_CALL, "with %lld objects this share leaves none to %s",
                      (long long)n, in ? "hold out" : "train on");
     return s ? s : mcr_data_select(rest, data, (mcr_rows){row, 0, out});
 }
@@ -228,10 +228,10 @@ static mcr_status bound_of(mcr *ctx, const mcr_model *m, double level, double *b
             "or calibrate it with objects that it was not trained on");
     double place = ceil((double)(count + 1) * level - 1e-9);
     if (place > (double)count)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "%lld held-out objects are too few for a probability of %g: there must be "
-                        "%.0f",
-                        (long long)count, level, ceil(level / (1 - level) - 1e-9));
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "%lld held-out objects are too few for a probability of %g: at least %.0f are needed",
+            (long long)count, level, ceil(level / (1 - level) - 1e-9));
     *bound = score[(int64_t)place - 1];
     return MCR_OK;
 }

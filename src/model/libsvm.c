@@ -88,7 +88,7 @@ static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *ke
     if (KEY("nr_sv"))
         return get_list(in, ctx, p, end, &h->of_class, &h->of_classes);
     if (KEY("probA") || KEY("probB") || KEY("prob_density_marks")) {
-        h->remark = "LIBSVM's probability coefficients are not taken over";
+        h->remark = "LIBSVM's probability coefficients are ignored";
         return MCR_OK;
     }
     mcr_status s = get_list(in, ctx, p, end, &one, &count);
@@ -109,7 +109,7 @@ static mcr_status header_line(header *h, mcr_input *in, mcr *ctx, const char *ke
     else if (KEY("total_sv") && value >= 0 && value < 1e12 && value == floor(value))
         h->support = (int64_t)value;
     else
-        return mcr_input_fail(in, "\"%.*s\" does not belong into a LIBSVM model", (int)length, key);
+        return mcr_input_fail(in, "\"%.*s\" does not belong in a LIBSVM model", (int)length, key);
 #undef KEY
     return MCR_OK;
 }
@@ -134,7 +134,7 @@ static mcr_status check_header(const header *h, mcr_input *in)
     for (int64_t c = 0; classify && c < h->classes; c++)
         for (int64_t t = 0; t < c; t++)
             if (h->label[c] == h->label[t])
-                return mcr_input_fail(in, "a label stands twice in the model's header");
+                return mcr_input_fail(in, "a label occurs twice in the model's header");
     if (!classify && h->rhos != 1)
         return mcr_input_fail(in, "one rho is expected in such a model");
     if (h->kernel == MCR_FOREIGN_POLY &&
@@ -187,7 +187,8 @@ static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p,
             return mcr_input_fail(in, "index:value is expected here");
         if (precomputed ? index != 0 || value < 1 || value != floor(value) || value > 1e12
                         : index <= before || index > INT32_MAX)
-            return mcr_input_fail(in, "the indices must rise from 1 (precomputed: 0:number)");
+            return mcr_input_fail(in,
+                                  "the indices must be ascending from 1 (precomputed: 0:number)");
         before = index;
         mcr_status s = mcr_reserve(ctx, &v->index, &v->index_capacity, v->entries + 1,
                                    sizeof *v->index);
@@ -305,10 +306,10 @@ static mcr_status put_kernel(mcr_text *t, mcr *ctx, const mcr_kernel *k)
         put_number(t, "gamma", mcr_kernel_number(k, "a"));
         put_number(t, "coef0", mcr_kernel_number(k, "b"));
     } else {
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "LIBSVM has no kernel like %s; it has linear, poly, rbf, sigmoid and "
-                        "precomputed alone",
-                        mcr_kernel_text(k));
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "LIBSVM has no kernel like %s; it has only linear, poly, rbf, sigmoid and precomputed",
+            mcr_kernel_text(k));
     }
     return MCR_OK;
 }
@@ -363,7 +364,8 @@ static mcr_status put_labels(mcr_text *t, mcr *ctx, const mcr_model *m)
     for (int64_t c = 0; c < m->classes; c++) {
         double value = m->class_value[m->classes == 2 ? 1 - c : c];
         if (!(value == floor(value)) || fabs(value) > INT32_MAX)
-            return mcr_fail(ctx, MCR_BAD_CALL, "LIBSVM's labels are whole numbers; \"%s\" is none",
+            return mcr_fail(ctx, MCR_BAD_CALL,
+                            "LIBSVM's labels are whole numbers; \"%s\" is not one",
                             m->class_name[m->classes == 2 ? 1 - c : c]);
         mcr_text_format(t, " %ld", (long)value);
     }
@@ -412,7 +414,7 @@ static mcr_status put_model(mcr_text *t, mcr *ctx, const mcr_model *m)
             ctx,
             mcr_fail(
                 ctx, MCR_BAD_CALL,
-                "LIBSVM has no models on random Fourier features: take the approximation nystrom"),
+                "LIBSVM has no models on random Fourier features: use the approximation nystrom"),
             "option approx=nystrom");
     if (type < 0 || !mcr_segments_are_libsvm(f))
         return mcr_fail(ctx, MCR_BAD_CALL,

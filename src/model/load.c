@@ -77,12 +77,12 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     if (!s) {
         s = mcr_kernel_parse_foreign(out, c->ctx, text);
         if (s == MCR_BAD_DATA) /* a model holds all it needs */
-            s = mcr_fail_at(
-                c->ctx, MCR_BAD_DATA, c->file, 0,
-                "the model's kernel names a file, which no model does: it is not loaded");
+            s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+                            "the model's kernel names a file, which is not allowed in a model: it "
+                            "is not loaded");
         if (s == MCR_BAD_CALL)
             s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                            "the model's kernel is not known to this Mercer");
+                            "this version of Mercer does not know the model's kernel");
     }
     mcr_free(c->ctx, text);
     return s;

@@ -555,7 +555,7 @@ static mcr_status check_classes(graph *g, const mcr_foreign *h)
         for (int64_t t = 0; t < c; t++)
             if (h->name ? strcmp(h->name[c], h->name[t]) == 0 : h->label[c] == h->label[t])
                 return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                                   "a class stands twice in the ONNX file");
+                                   "a class occurs twice in the ONNX file");
     }
     return sum == (double)h->support ? MCR_OK : damaged(g);
 }
@@ -578,7 +578,7 @@ static mcr_status read_classes(graph *g, const node *n, mcr_foreign *h)
     if (!s)
         s = get_floats(g, n, "prob_a", &proba);
     if (proba.count)
-        h->remark = "the ONNX file's probability coefficients are not taken over";
+        h->remark = "the ONNX file's probability coefficients are ignored";
     mcr_free(g->ctx, proba.value);
     return s;
 }

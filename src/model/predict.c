@@ -582,15 +582,14 @@ mcr_status mcr_predict(mcr *ctx, const mcr_model *m, const mcr_data *data, doubl
                        double *score, double *proba)
 {
     if (proba && !mcr_model_has_probability(m))
-        return mcr_advise(
-            ctx,
-            mcr_fail(ctx, MCR_BAD_CALL,
-                     "the model has no probabilities: train it with the option probability, or "
-                     "take a learner that has them, such as logistic"),
-            "option probability=yes");
+        return mcr_advise(ctx,
+                          mcr_fail(ctx, MCR_BAD_CALL,
+                                   "the model has no probabilities: train it with the option "
+                                   "probability, or use a learner that has them, such as logistic"),
+                          "option probability=yes");
     if (value && m->fitted->rule == MCR_RULE_COORDINATES)
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "a model of %s gives coordinates and predicts nothing: ask for its scores",
+                        "a model of %s gives coordinates and predicts nothing: request its scores",
                         m->learner);
     return predict(ctx, m, data, &(wanted){value, score, proba, NULL});
 }
@@ -609,9 +608,10 @@ mcr_status mcr_predict_draws(mcr *ctx, const mcr_model *m, const mcr_data *data,
     int64_t n = mcr_data_count(data);
     const mcr_predictor *p = m->type ? m->type->predictor : NULL;
     if (m->fitted->task != MCR_REGRESS || !p || !p->draw)
-        return mcr_fail(ctx, MCR_BAD_CALL,
-                        "nothing can be drawn from a model of %s: gp, trained on numbers, has that",
-                        m->learner);
+        return mcr_fail(
+            ctx, MCR_BAD_CALL,
+            "a model of %s has no posterior to draw from: only gp for regression has one",
+            m->learner);
     mcr_data *ready = NULL;
     double *value = mcr_alloc(ctx, (size_t)n, sizeof *value);
     mcr_status s = value ? mcr_predict(ctx, m, data, value, NULL, NULL) : MCR_NO_MEMORY;
@@ -630,9 +630,8 @@ mcr_status mcr_predict_std(mcr *ctx, const mcr_model *m, const mcr_data *data, d
                            double *std)
 {
     if (!mcr_model_has_std(m))
-        return mcr_fail(
-            ctx, MCR_BAD_CALL,
-            "a model of %s has no standard deviations: gp, trained on numbers, has them",
-            m->learner);
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "a model of %s has no standard deviations: only gp for regression has them",
+                        m->learner);
     return predict(ctx, m, data, &(wanted){value, NULL, NULL, std});
 }

@@ -59,8 +59,8 @@ static mcr_status find_field(mcr *ctx, const mcr_model *m, const char **name, in
         return mcr_advise(
             ctx,
             mcr_fail(ctx, MCR_BAD_CALL,
-                     "a model of random Fourier features has no objects that pre-images could be "
-                     "made of: train it with the approximation nystrom, or without"),
+                     "a model of random Fourier features has no objects to compute pre-images "
+                     "from: train it with the approximation nystrom, or without one"),
             "option approx=nystrom");
     if (!mcr_fitted_find(m->fitted, MCR_EXTRA_MEAN, &found))
         return mcr_fail(ctx, MCR_BAD_CALL, "a model of %s has no pre-images: pca has them",

@@ -259,8 +259,8 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
     if (!s || s == MCR_NO_MEMORY)
         return s;
     return mcr_fail_at(ctx, s, path, 0,
-                       "the model is not saved, because it could not be read back: this is a fault "
-                       "of Mercer, please report it");
+                       "the model is not saved, because it could not be read back: this is a bug "
+                       "in Mercer, please report it");
 }
 
 /* The whole file, which has been read back once. */

@@ -247,7 +247,7 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
                         options->type->name, start->learner);
     if (options->type->no_start)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "%s: has no use for a model to start from: it is done as fast without",
+                        "%s: cannot use a model to start from: training from scratch is as fast",
                         options->type->name);
     if (start->report.n != mcr_data_count(data))
         return mcr_fail(options->ctx, MCR_BAD_CALL,
@@ -271,7 +271,8 @@ static void adopt_kernel(mcr_model *m)
 double mcr_time_limit(const mcr_options *options)
 {
     const mcr_param *p = options->type->params
-                             ? mcr_params_find(options->type->params, "time-limit", 10)
+                             ? mcr_params_find(options->type->params, MCR_OPTION_TIME_LIMIT,
+                                               sizeof MCR_OPTION_TIME_LIMIT - 1)
                              : NULL;
     double limit = p && p->type == MCR_REAL
                        ? *(const double *)(const void *)((const char *)options->params + p->offset)
@@ -291,7 +292,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     mcr_deadline_set(ctx, limit);
     mcr_status s = mcr_learn(&m->fitted, options->type, in);
     if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
-        mcr_fail(ctx, s, "the time limit of %.6g s was over before there was a model to keep",
+        mcr_fail(ctx, s, "the time limit of %.6g s was reached before there was a model to keep",
                  limit);
     if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
         m->fitted->stop = MCR_STOP_TIME;
@@ -306,10 +307,10 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     return s;
 }
 
-/* Begins, or goes on, with the checkpoint of this training. options: as text. */
-static mcr_status open_checkpoint(const mcr_learner_type *type, const mcr_learning *in,
-                                  const char *options)
+/* Begins, or goes on, with the checkpoint of this training. */
+static mcr_status open_checkpoint(const mcr_options *options, const mcr_learning *in)
 {
+    const mcr_learner_type *type = options->type;
     mcr_text text;
     uint32_t sum = 0;
     if (!mcr_resume_wanted(in->ctx))
@@ -318,7 +319,9 @@ static mcr_status open_checkpoint(const mcr_learner_type *type, const mcr_learni
         return mcr_fail(in->ctx, MCR_BAD_CALL, "%s keeps no checkpoint: %s", type->name,
                         type->no_checkpoint);
     mcr_text_init(&text, in->ctx);
-    mcr_text_format(&text, "%s|%s|%s|%llu|%lld", type->name, options, mcr_kernel_text(in->kernel),
+    mcr_text_format(&text, "%s|", type->name);
+    mcr_options_print_problem(options, &text);
+    mcr_text_format(&text, "|%s|%llu|%lld", mcr_kernel_text(in->kernel),
                     (unsigned long long)mcr_seed(in->ctx), (long long)in->first);
     if (in->start)
         mcr_text_format(&text, "|%lld %.17g %.17g", (long long)in->start->basis,
@@ -354,7 +357,7 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     in.params = options->params;
     in.kernel = chosen;
     if (!s)
-        s = open_checkpoint(options->type, &in, text.bytes);
+        s = open_checkpoint(options, &in);
     if (!s)
         s = learn_in_time(m, options, &in, unscored);
     mcr_resume_close(ctx);

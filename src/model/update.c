@@ -61,7 +61,7 @@ static mcr_status check_kernel(const mcr_options *options, const mcr_kernel *ker
     if (!kernel || strcmp(mcr_kernel_text(kernel), mcr_kernel_text(model->kernel)) == 0)
         return MCR_OK;
     return mcr_fail(options->ctx, MCR_BAD_CALL,
-                    "%s: the model goes on with its own kernel, %.200s: leave the kernel out, or "
+                    "%s: the model continues with its own kernel, %.200s: omit the kernel, or "
                     "train on all data with the other one",
                     options->type->name, mcr_kernel_text(model->kernel));
 }
@@ -72,11 +72,12 @@ static mcr_status check_model(const mcr_options *options, const mcr_kernel *kern
     const char *learner = options->type->name;
     if (strcmp(model->learner, learner) != 0)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "%s: cannot go on from a model of %s: the learner must be the same",
-                        learner, model->learner);
+                        "%s: cannot continue a model of %s: the learner must be the same", learner,
+                        model->learner);
     if (!options->type->online)
         return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "%s: cannot go on with more data: perceptron and pegasos can", learner);
+                        "%s: cannot continue with more data: only perceptron and pegasos can",
+                        learner);
     if (model->report.n > INT64_MAX / 4)
         return mcr_fail(options->ctx, MCR_BAD_DATA,
                         "%s: the model is damaged (its count of objects)", learner);

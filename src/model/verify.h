@@ -44,21 +44,23 @@ typedef struct mcr_verify {
     const mcr_fitted *fitted;
     const mcr_verify_given *given; /* what a file of another program does not hold; NULL: nothing */
     mcr_options *options;          /* of the training; NULL: another program did it */
-    mcr_data *data;    /* as the learner saw it: scaled, without what was held out, merged */
-    int64_t n;         /* objects of it */
-    int64_t *where;    /* of each training object: its number in data */
-    int64_t objects;   /* training objects */
-    int64_t *basis;    /* of each basis object of the model: its number in data */
-    int32_t *class_of; /* by the model's classes; NULL: it has none */
-    double *target;    /* first target; NULL: there is none */
-    double *weight;    /* of the objects, times that of their class */
-    double *own;       /* of the objects alone */
-    bool values;       /* the data are kernel values themselves */
-    mcr_gram *gram;    /* data x data */
-    double *diagonal;  /* K(x,x) */
-    double *length;    /* sqrt of it, or what bounds |K| */
-    double unit;       /* error of a kernel value, in units of the lengths */
+    mcr_data *data;           /* as the learner saw it: scaled, without what was held out, merged */
+    int64_t n;                /* objects of it */
+    int64_t *where;           /* of each training object: its number in data */
+    int64_t objects;          /* training objects */
+    int64_t *basis;           /* of each basis object of the model: its number in data */
+    int32_t *class_of;        /* by the model's classes; NULL: it has none */
+    double *target;           /* first target; NULL: there is none */
+    double *weight;           /* of the objects, times that of their class */
+    double *own;              /* of the objects alone */
+    bool values;              /* the data are kernel values themselves */
+    mcr_gram *gram;           /* data x data */
+    const mcr_kernel *kernel; /* its kernel */
+    double *diagonal;         /* K(x,x) */
+    double *length;           /* sqrt of it, or what bounds |K| */
+    double unit;              /* error of a kernel value, in units of the lengths */
     mcr_verification *out;
+    char open[sizeof((mcr_verification *)0)->fault]; /* what is undecided; "": nothing */
 } mcr_verify;
 
 /* Finds the model's own objects among those of the data. */

@@ -146,11 +146,15 @@ double mcr_verify_logistic(const mcr_verify *v, const double *f, const double *e
         double own = two ? (v->class_of[i] ? f[i] : 0) : f[v->class_of[i] * n + i];
         mcr_exact_add(losses, v->weight[i] * (log(sum) + most - own));
         blur += 2 * v->weight[i] * (near + 4 * DBL_EPSILON * (1 + fabs(most)));
+        double bend = 0; /* p (1 - p), which a change by `near` multiplies by exp(4 near) at most */
         for (int64_t o = 0; o < k; o++) {
-            double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0;
-            slope[o * n + i] = -v->weight[i] * (is - exp(f[o * n + i] - most) / sum);
-            slip[o * n + i] = v->weight[i] * (near + 8 * DBL_EPSILON);
+            double is = v->class_of[i] == (two ? 1 : o) ? 1 : 0, p = exp(f[o * n + i] - most) / sum;
+            slope[o * n + i] = -v->weight[i] * (is - p);
+            bend = fmax(bend, p * (1 - p));
         }
+        bend = fmin(2 * (bend + DBL_EPSILON) * exp(4 * near), two ? 0.25 : 0.5);
+        for (int64_t o = 0; o < k; o++)
+            slip[o * n + i] = v->weight[i] * (bend * near + 8 * DBL_EPSILON);
     }
     return blur;
 }
@@ -689,7 +693,8 @@ mcr_status mcr_verify_perceptron(mcr_verify *v)
             continue;
         visits++;
         wrong += !(margin > 0);
-        unsure += fabs(margin) <= 1e3 * near; /* ties, which the learner counts as wrong */
+        /* Ties, which the learner counts as wrong. */
+        unsure += fabs(margin) <= (f->stop == MCR_STOP_OPTIMAL ? 1 : 1e3) * near;
     }
     if (!s) {
         check_counters(v, last, sum, clock[CLOCK_STEPS]);

@@ -54,8 +54,8 @@ static mcr_status check(const mcr_plotting *p, const char *kind, int64_t frames)
 {
     if (!moves(kind))
         return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "%s does not move; boundary, surface, band, clusters, projection, roc, pr, "
-                        "calibration, confusion, residuals, gram and spectrum do",
+                        "%s cannot be animated; boundary, surface, band, clusters, projection, "
+                        "roc, pr, calibration, confusion, residuals, gram and spectrum can",
                         kind);
     if (frames > MOST_FRAMES)
         return mcr_fail(p->ctx, MCR_BAD_CALL, "%lld pictures are too many: at most %d",
@@ -74,7 +74,7 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
         return s;
     if (!how.model || !how.data)
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "an animation trains again and again: it needs a model and its data");
+                        "an animation trains repeatedly: it needs a model and its data");
     mcr_plotting p = {.ctx = ctx,
                       .how = &how,
                       .model = how.model,

@@ -358,7 +358,7 @@ mcr_status mcr_figure_draw(mcr_figure *f, const char *format, const mcr_draw *dr
         s = mcr_figure_to_cairo(f, &how, format);
     else
         return mcr_fail(f->ctx, MCR_BAD_CALL,
-                        "\"%s\" is no format of a picture: there are svg, png, pdf, html, json, "
+                        "\"%s\" is not a format of pictures: there are svg, png, pdf, html, json, "
                         "text, kitty and sixel",
                         format);
     if (!s)
@@ -375,9 +375,9 @@ mcr_status mcr_figure_save(mcr_figure *f, const char *path, const mcr_draw *draw
     const char *format = mcr_figure_format(path), *bytes;
     size_t count;
     if (!format)
-        return mcr_fail(f->ctx, MCR_BAD_CALL,
-                        "%s: the ending says how to draw: .svg, .png, .pdf, .html, .json or .txt",
-                        path);
+        return mcr_fail(
+            f->ctx, MCR_BAD_CALL,
+            "%s: the extension selects the format: .svg, .png, .pdf, .html, .json or .txt", path);
     mcr_status s = mcr_figure_draw(f, format, draw, &bytes, &count);
     return s ? s : mcr_text_save(&f->drawn, path);
 }

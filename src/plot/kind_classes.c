@@ -51,7 +51,7 @@ static mcr_status detect_classes(mcr_plotting *p, answers *a)
     if (mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
         return mcr_fail(
             p->ctx, MCR_BAD_DATA,
-            "of outlier detection targets must be numbers, positive for what is normal");
+            "for outlier detection, targets must be numbers, positive for normal objects");
     for (int64_t i = 0; i < a->n; i++)
         number[i] = target[i] > 0;
     name[0] = "outliers";
@@ -388,7 +388,7 @@ static mcr_status make_calibration(mcr_plotting *p)
     if (!s && !a.proba)
         s = mcr_plot_refuse(p, MCR_BAD_CALL,
                             "calibration needs a model with probabilities: train it with them, or "
-                            "take a learner that has them, such as logistic");
+                            "use a learner that has them, such as logistic");
     if (!s)
         s = draw_calibration(p, &a, &error);
     error /= s ? 1 : (double)(a.last + 1 - a.first);

@@ -97,7 +97,7 @@ static mcr_status take_data(mcr_plotting *p, const char *kind, mcr_data **out, m
     else if (!s)
         s = mcr_task_of(task, p->how->options, p->data);
     if (!s && *task != MCR_CLASSIFY && *task != MCR_REGRESS)
-        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s is of classifiers and regressions", kind);
+        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s is for classifiers and regressions", kind);
     int64_t *row = s ? NULL : mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &count);
     if (!s)
         s = row ? mcr_data_select(out, p->data, (mcr_rows){row, 0, count}) : MCR_NO_MEMORY;

@@ -116,10 +116,10 @@ static mcr_status choose_values(dependence *d)
         return MCR_NO_MEMORY;
     d->words = store->kind == MCR_STRINGS && store->role == MCR_CATEGORY;
     if (!d->words && store->kind != MCR_DENSE && store->kind != MCR_SPARSE)
-        return mcr_plot_refuse(d->p, MCR_BAD_CALL,
-                               "dependence is drawn over numbers, dates and categories, and "
-                               "\"%.100s\" is none",
-                               d->p->how->x);
+        return mcr_plot_refuse(
+            d->p, MCR_BAD_CALL,
+            "dependence is drawn over numbers, dates and categories, and \"%.100s\" is not one",
+            d->p->how->x);
     mcr_status s = d->words ? choose_words(d, list) : read_numbers(d, list, &count);
     if (!s && !d->words)
         choose_numbers(d, list, count);

@@ -17,8 +17,8 @@ static mcr_status pick(mcr_plotting *p, const char *word, int64_t outputs, int64
         return MCR_OK;
     }
     return mcr_fail(p->ctx, MCR_BAD_CALL,
-                    "\"%.60s\" is no coordinate of the model: give a number from 1 to %lld", word,
-                    (long long)outputs);
+                    "\"%.60s\" is not a coordinate of the model: give a number from 1 to %lld",
+                    word, (long long)outputs);
 }
 
 /* "component 1 (43 % of variance)"; of cca which of the two kernels it belongs to. */

@@ -418,6 +418,6 @@ static mcr_status make(mcr_plotting *p)
 
 const mcr_plot_type mcr_plot_tuning = {
     {"tuning", "scores of a search over its parameters, with the chosen point",
-     "a model that tune made"},
+     "a model trained by tune"},
     make,
 };

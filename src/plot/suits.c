@@ -252,7 +252,8 @@ mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigne
     }
     if (data && !p->data)
         return mcr_plot_refuse(p, MCR_BAD_CALL,
-                               "%s needs data beside the model: objects with their targets", kind);
+                               "%s needs data in addition to the model: objects with their targets",
+                               kind);
     return MCR_OK;
 }
 

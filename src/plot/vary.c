@@ -50,7 +50,8 @@ mcr_status mcr_plot_range(mcr_plotting *p, const char *text, const char **name, 
         return MCR_NO_MEMORY;
     if (!equal || equal == text)
         return mcr_fail(p->ctx, MCR_BAD_CALL,
-                        "\"%.60s\" is no range of a parameter: write gamma=0.01:100:log30", text);
+                        "\"%.60s\" is not a range of a parameter: write gamma=0.01:100:log30",
+                        text);
     copy[equal - text] = '\0';
     *name = copy;
     mcr_reals read = {0};

@@ -155,7 +155,7 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
             mcr_fail_at(
                 c->ctx, MCR_BAD_DATA, c->path, 0,
                 "this is not the checkpoint of the same search (data, kernels, options, metric, "
-                "folds and seed must be the same): remove the file, or take another file"),
+                "folds and seed must be the same): remove the file, or use another file"),
             "output");
     for (bool fine = !s && !begun; fine && !s;) {
         whole = whole ? whole : head.length;
@@ -208,12 +208,12 @@ mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path,
                 ? mcr_advise(
                       ctx,
                       mcr_fail_at(ctx, MCR_IO, path, 0,
-                                  "there is no checkpoint to go on from: start a new search"),
+                                  "there is no checkpoint to continue from: start a new search"),
                       "no-resume")
             : errno == EEXIST ? mcr_advise(ctx,
                                            mcr_fail_at(ctx, MCR_IO, path, 0,
-                                                       "a search was cut off here: go on from it, "
-                                                       "or remove the file to begin again"),
+                                                       "a search was interrupted here: continue "
+                                                       "it, or remove the file to start again"),
                                            "resume")
                               : failed(c, "cannot be opened");
     if (!s && resume)

@@ -47,11 +47,10 @@ static mcr_status add_metric(job *j, const char *name, mcr_task task)
         return mcr_fail(j->ctx, MCR_BAD_CALL, "more than %d metrics", MOST_METRICS);
     mcr_status s = mcr_metric_choose(&j->metric[j->metrics], j->ctx, name, task);
     if (!s && mcr_splits_leave_one_out(j->splits) && !j->metric[j->metrics]->of_one)
-        s = mcr_fail(
-            j->ctx, MCR_BAD_CALL,
-            "%s of one object says nothing, and leaving one out tests them one by one: use "
-            "folds",
-            j->metric[j->metrics]->info.name);
+        s = mcr_fail(j->ctx, MCR_BAD_CALL,
+                     "%s of one object is not meaningful, and leave-one-out tests them one by one: "
+                     "use folds",
+                     j->metric[j->metrics]->info.name);
     j->metrics += !s;
     return s;
 }

@@ -248,7 +248,7 @@ static mcr_status add_option(mcr_grid *g, const char *name, const char *range)
     const mcr_learner_type *type = g->options->type;
     const mcr_param *p = mcr_params_find(type->params, name, strlen(name));
     if (!p || (p->type != MCR_REAL && p->type != MCR_INT && !(p->flags & MCR_MAY_RANGE)))
-        return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: option \"%s\" is no number that could vary",
+        return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: option \"%s\" is not a number that can vary",
                         type->name, name);
     if (g->axes == MCR_MOST_AXES)
         return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: more than %d options with ranges", type->name,

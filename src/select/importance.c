@@ -76,7 +76,7 @@ static mcr_status open_metric(probe *a, const char *metric)
     int64_t outputs = m->fitted->outputs;
     mcr_status s = MCR_OK;
     if (task != MCR_CLASSIFY && task != MCR_REGRESS)
-        return mcr_fail(a->ctx, MCR_BAD_CALL, "a model of %s has no targets to be right about",
+        return mcr_fail(a->ctx, MCR_BAD_CALL, "a model of %s has no targets to predict",
                         m->learner);
     s = mcr_metric_choose(&a->metric, a->ctx, metric || task == MCR_CLASSIFY ? metric : "r2", task);
     if (s)

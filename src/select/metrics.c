@@ -23,13 +23,13 @@ enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* what it needs beside the predictio
 /* The first of a task is what searches look at; the order is that of the output. */
 static const mcr_metric table[] = {
     METRIC("accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, accuracy,
-           "share of objects whose class is right", .of_one = true),
+           "share of objects whose class is predicted correctly", .of_one = true),
     METRIC("balanced_accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, balanced,
-           "mean over the classes of the share that is found"),
+           "mean recall over the classes"),
     METRIC("precision", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, precision,
-           "share of those taken for the positive class that are of it", .positive = true),
+           "share of objects predicted as positive that are positive", .positive = true),
     METRIC("recall", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, recall,
-           "share of the positive class that is found", .positive = true),
+           "share of positive objects that are predicted as positive", .positive = true),
     METRIC("f1", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, f1, "harmonic mean of precision and recall",
            .positive = true),
     METRIC("mcc", MCR_CLASSIFY, LARGER, PLAIN, -1, 1, mcc,
@@ -56,7 +56,7 @@ static const mcr_metric table[] = {
     METRIC("coverage", MCR_REGRESS, LARGER, PLAIN, 0, 1, coverage,
            "share of targets in their intervals", .of_one = true, .intervals = true),
     METRIC("adjusted_rand", MCR_CLUSTER, LARGER, PLAIN, -1, 1, rand,
-           "agreement of clusters with classes, 0 as by chance"),
+           "agreement of clusters with classes, 0 by chance"),
 };
 
 enum { METRICS = sizeof table / sizeof *table, NAME = 64 };
@@ -145,7 +145,7 @@ mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name,
     if (*out)
         return MCR_OK;
     if (count == 0)
-        return mcr_fail(ctx, MCR_BAD_CALL, "there is no metric for what this learner gives");
+        return mcr_fail(ctx, MCR_BAD_CALL, "there is no metric for the output of this learner");
     return no_such_metric(ctx, name, names, list);
 }
 
@@ -156,10 +156,9 @@ static mcr_status check_marks(mcr *ctx, const mcr_evaluated *w)
 {
     for (int64_t i = 0; i < w->n; i++)
         if (w->target[i] != 1 && w->target[i] != -1)
-            return mcr_fail(
-                ctx, MCR_BAD_DATA,
-                "detection is scored by targets of -1 for an anomaly and +1 for others, and "
-                "these are other ones: say which class is the anomaly");
+            return mcr_fail(ctx, MCR_BAD_DATA,
+                            "detection is scored by targets of -1 for an anomaly and +1 for "
+                            "others, and these are different: say which class is the anomaly");
     return MCR_OK;
 }
 
@@ -226,7 +225,7 @@ mcr_status mcr_evaluated_read(mcr_evaluated *out, mcr *ctx, const mcr_evaluated 
     for (int64_t i = 0; i < out->n && (classes || clusters); i++)
         if (!(out->target[i] >= 0 && out->target[i] < INT32_MAX && out->value[i] >= 0 &&
               out->value[i] < (double)most))
-            return mcr_fail(ctx, MCR_BAD_CALL, "object %lld: no number of a class",
+            return mcr_fail(ctx, MCR_BAD_CALL, "object %lld: not the number of a class",
                             (long long)i + 1);
     return MCR_OK;
 }

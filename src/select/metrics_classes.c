@@ -171,7 +171,7 @@ mcr_status mcr_confusion(mcr *ctx, const mcr_evaluated *what, double *matrix)
     mcr_status s = mcr_evaluated_read(&w, ctx, what);
     int64_t k = s ? 0 : mcr_evaluated_classes(&w);
     if (!s && w.task != MCR_CLASSIFY)
-        s = mcr_fail(ctx, MCR_BAD_CALL, "a confusion matrix is of classes");
+        s = mcr_fail(ctx, MCR_BAD_CALL, "a confusion matrix needs classes");
     for (int64_t i = 0; i < k * k && !s; i++)
         matrix[i] = 0;
     for (int64_t i = 0; i < w.n && !s; i++)
@@ -185,7 +185,7 @@ mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score
     tally t = {0};
     mcr_status s = mcr_evaluated_read(&w, ctx, what);
     if (!s && w.task != MCR_CLASSIFY)
-        s = mcr_fail(ctx, MCR_BAD_CALL, "precision and recall are of classes");
+        s = mcr_fail(ctx, MCR_BAD_CALL, "precision and recall need classes");
     if (!s)
         s = open_tally(&t, ctx, &w);
     for (int64_t k = 0; k < t.classes && !s; k++)
@@ -356,13 +356,12 @@ mcr_status mcr_metric_average_precision(mcr *ctx, const mcr_evaluated *w, double
 
 static mcr_status no_probabilities(mcr *ctx, const char *metric)
 {
-    return mcr_advise(
-        ctx,
-        mcr_fail(ctx, MCR_BAD_CALL,
-                 "%s needs probabilities: train with the option probability, or take a learner "
-                 "that has them, such as logistic",
-                 metric),
-        "option probability=yes");
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_BAD_CALL,
+                               "%s needs probabilities: train with the option probability, or use "
+                               "a learner that has them, such as logistic",
+                               metric),
+                      "option probability=yes");
 }
 
 /* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are moved

@@ -57,7 +57,7 @@ mcr_status mcr_metric_coverage(mcr *ctx, const mcr_evaluated *w, double *out)
     double sum = 0, all = 0;
     *out = NAN;
     if (!w->lower || !w->upper)
-        return mcr_fail(ctx, MCR_BAD_CALL, "coverage is of intervals, and there are none");
+        return mcr_fail(ctx, MCR_BAD_CALL, "coverage needs intervals, and there are none");
     for (int64_t i = 0; i < w->n; i++) {
         double weight = w->weight ? w->weight[i] : 1;
         sum += weight * (w->target[i] >= w->lower[i] && w->target[i] <= w->upper[i]);

@@ -69,7 +69,7 @@ mcr_status mcr_mixer_open(mcr_mixer *m, mcr *ctx, const mcr_data *data, int64_t 
     for (int64_t f = 0; f < data->fields; f++) {
         if (data->store[f]->kind == MCR_PRECOMPUTED)
             return mcr_fail(ctx, MCR_BAD_CALL,
-                            "values of a precomputed kernel have no columns to be explained by");
+                            "values of a precomputed kernel have no columns to explain");
         units += by_columns(data->store[f]) ? data->store[f]->cols : 1;
     }
     if (units > most)

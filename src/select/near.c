@@ -53,7 +53,7 @@ mcr_status mcr_model_nearest(mcr *ctx, const mcr_model *model, const mcr_data *d
     double self = 0;
     *found = 0;
     if (n == 0 || !model->kernel || mcr_data_count(mcr_model_objects(model)) != n)
-        return mcr_fail(ctx, MCR_BAD_CALL, "the model has no support vectors to be near to");
+        return mcr_fail(ctx, MCR_BAD_CALL, "the model has no support vectors");
     if (object < 0 || object >= mcr_data_count(data))
         return mcr_fail(ctx, MCR_BAD_CALL, "there is no object %lld", (long long)object);
     double *k = mcr_alloc(ctx, (size_t)n, sizeof *k), *own = mcr_alloc(ctx, (size_t)n, sizeof *own);

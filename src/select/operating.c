@@ -162,8 +162,7 @@ static mcr_status by_folds(mcr_threshold *out, mcr_model *m, const mcr_options *
     bool by_score = mcr_model_decides_by_score(m);
     if (!s && (by_score ? !report->score || report->outputs != 1 : !report->proba))
         s = mcr_fail(ctx, MCR_BAD_DATA,
-                     "the folds are too few or too small for scores that a threshold could be "
-                     "chosen from");
+                     "the folds are too few or too small to choose a threshold from their scores");
     if (!s)
         s = find_cut(out, ctx, m, data, report->score, report->proba, r);
     mcr_cv_free(ctx, report);

@@ -455,10 +455,10 @@ mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data
                                                                                  : MCR_REGRESS;
         }
     if (*out == MCR_TRANSFORM)
-        return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "%s gives coordinates and predicts nothing that could be compared: use a "
-                        "learner behind it",
-                        options->type->name);
+        return mcr_fail(
+            options->ctx, MCR_BAD_CALL,
+            "%s gives coordinates and no predictions to compare: use another learner on them",
+            options->type->name);
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(options->ctx, MCR_BAD_DATA, "the data have no targets to compare with");
     if (mcr_data_target_count(data) > 1)

@@ -278,7 +278,7 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
 {
     mcr_text text;
     mcr_text_init(&text, t->ctx);
-    mcr_status s = mcr_options_print(t->grid->options, &text);
+    mcr_status s = mcr_options_print_problem(t->grid->options, &text);
     mcr_text_format(&text, "|%s|%lld|%d", mcr_version(), (long long)t->data->first, FEW_OBJECTS);
     mcr_text_format(&text, "|%s|%s|%d|%d|%d|%llu|%lld", t->grid->options->type->name,
                     t->metric->info.name, search->adaptive != 0, search->relevance != 0, t->races,
@@ -376,8 +376,8 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
     t->count = mcr_splits_count(t->splits);
     if (mcr_splits_leave_one_out(t->splits) && !t->metric->of_one)
         return mcr_fail(t->ctx, MCR_BAD_CALL,
-                        "%s of one object says nothing, and leaving one out tests them one by one: "
-                        "use folds",
+                        "%s of one object is not meaningful, and leave-one-out tests them one by "
+                        "one: use folds",
                         t->metric->info.name);
     size_t points = (size_t)t->grid->points;
     t->score = mcr_alloc(t->ctx, points * (uint64_t)t->count, sizeof *t->score);
@@ -582,13 +582,13 @@ static mcr_status keep_leading(mcr_tried *t, const mcr_search *search, mcr_statu
     /* Of several processes each knows only a part of the scores. */
     if (mcr_team_of_tasks(t->ctx))
         return late ? mcr_fail(t->ctx, MCR_STOPPED,
-                               "the time limit was over: a search on several processes has no best "
-                               "so far, but goes on from its checkpoint")
+                               "the time limit was reached: a search on several processes has no "
+                               "best point so far, but continues from its checkpoint")
                     : s;
     int64_t best = mcr_tried_leading(t);
     if (best < 0)
         return late ? mcr_fail(t->ctx, MCR_STOPPED,
-                               "the time limit was over before a point was tested: allow more")
+                               "the time limit was reached before a point was tested: allow more")
                     : s;
     for (int64_t p = 0; p < t->grid->points; p++) {
         int32_t tested = 0;

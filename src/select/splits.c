@@ -32,11 +32,11 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
     if (to->kind == MCR_SPLIT_LEAVE_ONE_OUT) {
         if (to->group || to->repeats > 1)
             return mcr_fail(ctx, MCR_BAD_CALL,
-                            "leaving one out knows neither groups nor repeats: use folds");
+                            "leave-one-out has neither groups nor repeats: use folds");
         to->folds = n;
     }
     if (to->kind == MCR_SPLIT_ORDERED && (to->group || to->repeats > 1))
-        return mcr_fail(ctx, MCR_BAD_CALL, "ordered splits know neither groups nor repeats");
+        return mcr_fail(ctx, MCR_BAD_CALL, "ordered splits have neither groups nor repeats");
     if (to->folds < 2 || to->repeats < 1 || to->folds > MOST_SPLITS / to->repeats)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "there must be at least 2 folds, and at most %d with all repeats",

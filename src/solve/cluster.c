@@ -1,12 +1,12 @@
 /* cluster.c: k-means in feature space.
  *
- * What is kept of a cluster c are the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for
- * all i. A move of an object needs one row of K, so rows are computed only for objects that move.
- * (From features they are products with sums of features: cluster_features.c.) A start is seeded
- * (cluster_seed.c) or crossed from earlier results (cluster_cross.c), goes on by Lloyd's steps,
- * which move all objects to their nearest centre at once, and ends with Hartigan's, which move
- * single objects and count how the centres move along: these improve many
- * results where Lloyd's steps rest.
+ * Each cluster c stores the sums S_c(i) = sum of w_j K(x_j, x_i) over its objects, for all i. A
+ * move of an object needs one row of K, so rows are computed only for objects that move. (From
+ * features they are products with sums of features: cluster_features.c.) A start is seeded
+ * (cluster_seed.c) or crossed from earlier results (cluster_cross.c), continues with Lloyd's steps,
+ * which move all objects to their nearest centre at once, and ends with Hartigan's steps, which
+ * move single objects and account for the shift of the centres: these improve many results at which
+ * Lloyd's steps stop.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,13 +22,13 @@ typedef mcr_cluster_state state;
 
 /* Rows of K at a time, columns of a worker's item. */
 enum { ROWS = 256, CHUNK = 1024, MOVES_A_LOOK = 16 };
-/* Kernel values between two looks at the time limit: about 0.1 s. */
+/* Kernel values between two checks of the time limit: about 0.1 s. */
 enum { LOOK_VALUES = 1 << 22 };
 
 /* ---- rows of K --------------------------------------------------------------------------------*/
 
-/* All of K is kept where it takes at most half of the budget, and, if values are quickly computed
- * again, not more than they are worth: starts then share it. */
+/* All of K is kept, and shared by the starts, if it takes at most half of the budget and, for cheap
+ * values, costs less than recomputing them. */
 static mcr_status open_values(state *t)
 {
     size_t all = (size_t)t->n * (size_t)t->n * sizeof *t->values;
@@ -36,7 +36,7 @@ static mcr_status open_values(state *t)
     if (!mcr_gram_is_slow(t->gram))
         most = fmin(most, (double)((size_t)2 << 30));
     t->whole = (double)t->n * (double)t->n * sizeof *t->values <= most;
-    /* Else as many rows at a time as a quarter of it holds; the result is the same for any
+    /* Else as many rows at a time as fit into a quarter of it; the result is the same for any
      * number. */
     size_t row = (size_t)t->n * sizeof *t->values,
            some = mcr_budget_left(t->ctx) / 4 / (row + !row);
@@ -126,8 +126,8 @@ static void shift(state *t, int64_t i)
     t->of[i] = t->next[i];
 }
 
-/* Moves the listed objects from `of` to `next`; where time is over or the user wants to stop, some
- * of them. */
+/* Moves the listed objects from `of` to `next`; only some of them if the time limit is reached or
+ * the user cancels. */
 static mcr_status move(state *t, const int64_t *object, int64_t count)
 {
     const double *row[ROWS];
@@ -156,7 +156,7 @@ static double sum_at(const state *t, int64_t c, int64_t i)
     return t->wide ? t->s[i * t->k + c] : t->s[c * t->n + i];
 }
 
-/* Sums of clusters again where rounding could have gathered: weights and q. */
+/* Recomputes sums of clusters in which rounding errors could have accumulated: weights and q. */
 static void sum_clusters(state *t)
 {
     memset(t->weight, 0, sizeof *t->weight * (size_t)t->k);
@@ -202,7 +202,8 @@ static double objective(const state *t)
     return sum;
 }
 
-/* By how much the objective falls if object i moves to cluster c, both centres with it. */
+/* How much the objective falls if object i moves to cluster c, including the shift of both
+ * centres. */
 static double gain_of(const state *t, int64_t i, int64_t c)
 {
     int64_t a = t->of[i];
@@ -248,7 +249,7 @@ static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* A cluster that would be left without objects gets the one that costs most where it is. */
+/* A cluster that would become empty gets the object with the largest current cost. */
 static void fill_empty(state *t)
 {
     int64_t *left = t->row; /* not in use yet */
@@ -270,7 +271,7 @@ static void fill_empty(state *t)
     }
 }
 
-/* The stage begins, unless the state that was read is within it. */
+/* Starts the stage, unless the state that was read is within it. */
 static void begin_stage(state *t, int stage)
 {
     if (!t->at.goes_on) {
@@ -281,9 +282,9 @@ static void begin_stage(state *t, int stage)
     t->at.goes_on = false;
 }
 
-/* Lloyd's steps until no object moves, or they help no more than a tenth of one move that counts:
- * of very many objects a few move for hundreds of steps. (Of kernels that are not positive
- * semidefinite they may go round in circles.) */
+/* Lloyd's steps until no object moves, or until they gain less than a tenth of the smallest move
+ * that counts: with very many objects a few keep moving for hundreds of steps. (With kernels that
+ * are not positive semidefinite the steps may cycle.) */
 static mcr_status lloyd(state *t)
 {
     int64_t moves = 1;
@@ -314,7 +315,8 @@ static mcr_status lloyd(state *t)
     return s;
 }
 
-/* Moves one object during a sweep; of features, the sums of the others in its block hear of it. */
+/* Moves one object during a sweep; with features, the sums of the others in its block are
+ * updated. */
 static mcr_status move_one(state *t, int64_t i, int64_t to)
 {
     int64_t from = t->of[i];
@@ -346,7 +348,7 @@ static mcr_status sweep(state *t, double least, int64_t *moves, double *gains)
     return s || !t->wide || *moves == 0 ? s : mcr_cluster_features_place(t);
 }
 
-/* Hartigan's steps: sweeps over the objects in their order, until a whole one brings nothing. */
+/* Hartigan's steps: sweeps over the objects in order, until a whole sweep gains nothing. */
 static mcr_status hartigan(state *t)
 {
     int64_t moves = 1;
@@ -369,8 +371,8 @@ static mcr_status hartigan(state *t)
     return s;
 }
 
-/* The objective, and the largest gain of one more move: from scratch, unless time is over; then
- * from the sums as they are, whose rounding is far below what is printed. */
+/* The objective, and the largest gain of one more move: from scratch, unless the time limit is
+ * reached; then from the current sums, whose rounding error is far below the printed digits. */
 static mcr_status evaluate(state *t, bool first, double *at, double *gain)
 {
     double most = 0;
@@ -389,8 +391,8 @@ static mcr_status evaluate(state *t, bool first, double *at, double *gain)
     return s;
 }
 
-/* Whether an earlier start was better, beyond what rounding makes of the sums; *at is the objective
- * by them. */
+/* Whether an earlier start was better by more than the rounding error of the sums; *at is the
+ * objective from these sums. */
 static bool is_beaten(const state *t, double *at)
 {
     *at = objective(t);
@@ -420,7 +422,7 @@ static mcr_status run_start(state *t, int64_t start, double *at, double *gain)
         if (!s)
             s = evaluate(t, start == 0, at, gain);
         if (t->stop || *gain <= t->p->tolerance)
-            break; /* else rounding had gathered in the sums, which are fresh now */
+            break; /* else rounding errors had accumulated in the sums, which are fresh now */
     }
     return s;
 }

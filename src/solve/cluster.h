@@ -34,7 +34,7 @@ typedef struct mcr_clusters {
     mcr_stop stop;
 } mcr_clusters;
 
-/* With a factor of the Gram or without, the same seeds are drawn and the same steps made, but for
+/* With or without a factor of the Gram, the same seeds are drawn and the same steps taken, up to
  * rounding. MCR_BAD_DATA if there are fewer different objects than clusters. Deterministic for any
  * number of threads; random numbers come from the context's seed. */
 mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_problem *problem);

@@ -1,11 +1,10 @@
 /* cluster_cross.c: starts of k-means that are crossed from the best two so far.
  *
- * Starts from seeds end in many local optima, and each has most of its centres where the best one
- * has them. A crossed start pairs the centres of the best two results, nearest first, takes one
- * centre of each pair by chance, and moves one of them to an object that is far from the others
- * (Gribel and Vidal, HG-means, 2019). It begins near an optimum, so its steps are fewer. Distances
- * that differ by no more than rounding count as equal, so that kernel values and features choose
- * alike.
+ * Starts from seeds end in many local optima, most of whose centres agree with those of the best
+ * one. A crossed start pairs the centres of the best two results, nearest first, takes one centre
+ * of each pair at random, and moves one of them to an object that is far from the others (Gribel
+ * and Vidal, HG-means, 2019). It starts near an optimum, so it needs fewer steps. Distances that
+ * differ only by rounding count as equal, so that kernel values and features make the same choices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,7 @@
 #include "base/threads.h"
 #include "solve/cluster_impl.h"
 
-/* Starts from which on there are crossed ones, too. Objects of a worker's item. */
+/* The smallest number of starts with crossed ones. Objects of a worker's item. */
 enum { FEWEST_STARTS = 4, CHUNK = 1024 };
 #define MOST_SUMS 16777216.0 /* of a result, objects times clusters: 128 MB */
 #define SAME      1e-9       /* of the objective: two results that differ by less are one */
@@ -128,7 +127,7 @@ static void measure(const state *t, double *between)
         }
 }
 
-/* What rounding could make of a distance of two centres. */
+/* The rounding error of a distance between two centres. */
 static double rounding(const state *t)
 {
     double weight = 0;
@@ -208,7 +207,7 @@ static mcr_status assign(assign_job *job)
     return mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, assign_chunk, job);
 }
 
-/* The centre without which the objective grows least goes to the end. loss: space for k. */
+/* Moves the centre whose removal increases the objective least to the end. loss: space for k. */
 static void put_aside(const assign_job *job, double *loss)
 {
     const state *t = job->t;

@@ -1,10 +1,10 @@
-/* cluster_features.c: what k-means needs of features: S_c(i) = phi(x_i).M_c, with M_c the sum of
- * w_j phi(x_j) over the objects of a cluster.
+/* cluster_features.c: k-means with features: S_c(i) = phi(x_i).M_c, with M_c the sum of w_j
+ * phi(x_j) over the objects of a cluster.
  *
- * Lloyd's steps take M and all S from scratch: sums of rows, and a product with the features.
- * Hartigan's steps go through the objects in blocks: S of a block is one product, and a move within
- * it changes M and, by one row of K, S of those that come after it there. Features that are not
- * sparse may have to be computed, so those of the block are held while it is gone through.
+ * Lloyd's steps compute M and all S from scratch: sums of rows, and a product with the features.
+ * Hartigan's steps process the objects in blocks: S of a block is one product, and a move within it
+ * changes M and, by one row of K, S of the later objects of the block. Features that are not sparse
+ * may have to be computed, so those of the block are kept while it is processed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

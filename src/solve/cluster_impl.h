@@ -80,13 +80,13 @@ mcr_status mcr_cluster_fetch(mcr_cluster_state *t, const int64_t *object, int64_
                              const double **row);
 /* Whether to end, by time or the user. */
 bool mcr_cluster_is_over(mcr_cluster_state *t, double at, double gain);
-/* What a share of the objective is taken of; not less than rounding allows to see. */
+/* The reference for shares of the objective; at least the rounding error. */
 static inline double mcr_cluster_scale(const mcr_cluster_state *t, double at)
 {
     return fmax(at, 1e-9 * t->total);
 }
-/* What rounding could make of a distance of object i. Less than that is no difference, so that
- * kernel values and features, which round differently, choose alike. */
+/* The rounding error of a distance of object i. Smaller differences are ignored, so that kernel
+ * values and features, which round differently, make the same choices. */
 static inline double mcr_cluster_rounding(const mcr_cluster_state *t, int64_t i, double distance)
 {
     return 1e-13 * (fabs(t->diagonal[i]) + fabs(distance));
@@ -104,7 +104,7 @@ mcr_status mcr_cluster_cross(mcr_cluster_state *t, int64_t start);
 
 /* Between two steps of a start. */
 mcr_status mcr_cluster_offer(mcr_cluster_state *t);
-/* Takes up the state that an earlier run has left, if there is one. */
+/* Restores the state of an earlier run, if there is one. */
 mcr_status mcr_cluster_go_on(mcr_cluster_state *t);
 
 /* ---- crossed starts (cluster_cross.c) ---------------------------------------------------------*/

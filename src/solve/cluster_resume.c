@@ -1,7 +1,7 @@
 /* cluster_resume.c: the state of k-means between two steps, for a checkpoint.
  *
- * The sums of kernel values are kept: rounding has gathered in them, and what is computed again
- * from scratch would not have it.
+ * The sums of kernel values are stored with their accumulated rounding errors, which sums
+ * recomputed from scratch would not have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

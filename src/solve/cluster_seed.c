@@ -1,5 +1,5 @@
-/* cluster_seed.c: where a start of k-means begins: k-means++ (Arthur and Vassilvitskii, 2007; of a
- * few candidates for a seed the best is taken), and the seeds of crossed starts.
+/* cluster_seed.c: the seeds of a start of k-means: k-means++ (Arthur and Vassilvitskii, 2007; the
+ * best of a few candidates for each seed), and the seeds of crossed starts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static double mass(const state *t, const double *row, int64_t seed)
     return sum;
 }
 
-/* Takes the candidate after which the least is left, and says what that is. */
+/* Takes the candidate that leaves the smallest total distance, and returns that. */
 static mcr_status add_seed(state *t, int64_t number, const int64_t *candidate, int64_t candidates,
                            double *left)
 {
@@ -82,10 +82,10 @@ mcr_status mcr_cluster_seed(state *t, int64_t start)
         if (c > 0 && !(left > 1e-13 * t->total))
             return mcr_fail(
                 t->ctx, MCR_BAD_DATA,
-                "%s: %lld clusters, but only %lld object%s (by this kernel): take fewer clusters",
+                "%s: %lld clusters, but only %lld object%s (by this kernel): use fewer clusters",
                 t->p->phase, (long long)t->k, (long long)c, c == 1 ? "" : "s that differ");
         if (c > 0 && mcr_cluster_is_over(t, NAN, NAN))
-            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were there");
+            return mcr_fail(t->ctx, MCR_STOPPED, "interrupted before all seeds were chosen");
         int64_t count = c > 0 ? tries : 1;
         for (int64_t j = 0; j < count; j++)
             candidate[j] = draw(t, &random, left);

@@ -1,14 +1,14 @@
 /* coordinate.c: support vector machines with many features and sparse rows, by dual coordinate
  * descent.
  *
- * One coefficient at a time, in a random order that is new in each sweep; w = D'b is kept, so a
- * step is two passes over one row. Coefficients that are sure to stay at their bound are left out
- * until the others are done (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
+ * One coefficient is changed at a time, in a new random order in each sweep; w = D'b is kept, so a
+ * step is two passes over one row. Coefficients that are certain to stay at their bound are shrunk
+ * until the others have converged (Hsieh, Chang, Lin, Keerthi and Sundararajan, ICML 2008).
  *
- * They keep a bias that is penalised with the others. Here the sum of b must be 0, as in the dual
- * form: the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is one more feature
- * of the value sqrt(rho), and the multiplier, which is the bias. A few rounds are enough, as rho is
- * far above the curvature along the bias where many coefficients are free.
+ * Their bias is penalised like a weight. Here the sum of b must be 0, as in the dual form. This is
+ * enforced by the method of multipliers, with the penalty rho / 2 (sum of b)^2, which is an
+ * additional feature of the value sqrt(rho), and the multiplier, which is the bias. A few rounds
+ * are enough, because rho is far above the curvature along the bias if many coefficients are free.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -157,8 +157,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     return w->status || sound ? w->status : mcr_walk_refuse(w);
 }
 
-/* Sweeps until all slopes are within the goal, those of coefficients that were left out only if
- * `all`; *over: a limit was reached. */
+/* Sweeps until all slopes are within the goal, including those of shrunk coefficients if `all`;
+ * *over: a limit was reached. */
 static mcr_status descend(state *t, bool all, bool *over)
 {
     mcr_status s = MCR_OK;

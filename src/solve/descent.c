@@ -1,11 +1,11 @@
 /* descent.c: BFGS with projection onto limits.
  *
  * The inverse Hessian is a dense matrix: there are few variables, and a value costs far more than
- * n^2. Variables that stand at a limit and whose slope pushes them against it are left out of a
- * step (Bertsekas, 1982); for the others the step is Newton's with the matching part of the matrix,
- * cut back until the function falls enough (Armijo). Nocedal and Wright, Numerical Optimization,
- * 2006, ch. 6 and 16. It ends where the slope is small, or where several steps in a row have gained
- * next to nothing.
+ * n^2. Variables at a limit whose slope pushes them against it are excluded from a step (Bertsekas,
+ * 1982); for the others the step is Newton's with the matching part of the matrix, cut back until
+ * the function falls enough (Armijo). Nocedal and Wright, Numerical Optimization, 2006, ch. 6 and
+ * 16. It ends when the slope is small, or when several consecutive steps have gained next to
+ * nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,9 +2,9 @@
  *
  * Rudi, Carratino and Rosasco (NIPS 2017) precondition with the landmarks' own rows; with weights
  * that is Marteau-Ferey, Bach and Rudi (NeurIPS 2019) for losses other than the squared one. Here
- * the sample is as large as is worth its time beside passes over all rows: with several times as
- * many rows as columns the preconditioned Hessian is near to 1, and each step gains most of a
- * digit. The sample's own problem, solved directly, is the start.
+ * the sample is as large as pays compared with passes over all rows: with several times as many
+ * rows as columns the preconditioned Hessian is close to 1, and each step gains most of a digit.
+ * The start is the solution of the sample's own problem.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,8 +47,8 @@ static double add_loss(const void *self, int64_t first, int64_t count, const dou
     return t->p->loss(t->p->self, first, count, y, a);
 }
 
-/* f = D w, the gradient, and what they say of the optimum: in double those of the function that a
- * model stores, if that has landmarks. */
+/* f = D w, the gradient, and the bound on the distance to the optimum; in double they belong to the
+ * function that a model stores, if that has landmarks. */
 static mcr_status measure(mcr_falkon *t, bool precise)
 {
     mcr_falkon_result *r = t->r;
@@ -76,10 +76,10 @@ static mcr_status measure(mcr_falkon *t, bool precise)
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
     if (!s && !isfinite(r->objective + r->gradient))
-        s = mcr_fail(t->ctx, MCR_NUMERIC,
-                     "%s: the numbers are too large: scale the data or the kernel, or take a "
-                     "larger lambda",
-                     t->p->phase);
+        s = mcr_fail(
+            t->ctx, MCR_NUMERIC,
+            "%s: the numbers are too large: scale the data or the kernel, or use a larger lambda",
+            t->p->phase);
     return s;
 }
 
@@ -88,14 +88,14 @@ static bool is_optimal(const mcr_falkon *t)
     return t->r->gap <= t->p->gap * fabs(t->r->objective);
 }
 
-/* Norm of the gradient that is small enough, by the objective where it is. */
+/* The norm of the gradient that is small enough at the current objective. */
 static double target(const mcr_falkon *t)
 {
     return sqrt(2 * t->p->mu * t->p->gap * fabs(t->r->objective));
 }
 
-/* About how far a gradient by floats is off, where slopes and curvatures of the losses are those of
- * some rows at f. */
+/* The approximate error of a gradient in float, with slopes and curvatures of the losses of some
+ * rows at f. */
 static mcr_status float_error(mcr_falkon *t, double *off)
 {
     int64_t k = t->columns, row;
@@ -120,8 +120,8 @@ static mcr_status float_error(mcr_falkon *t, double *off)
     return MCR_OK;
 }
 
-/* By floats, where these are good enough for a gradient of about that norm; in the end always in
- * double, at once where that is likely to be the end. */
+/* In float if that is accurate enough for a gradient of about that norm; the last one is always in
+ * double, which is used at once if this is likely to be the last. */
 static mcr_status evaluate(mcr_falkon *t, double expected)
 {
     double off = 0;
@@ -191,7 +191,7 @@ static mcr_status loss_along(mcr_falkon *t, double length, double *buffer, doubl
     return mcr_gram_total(t->gram, sum, 1);
 }
 
-/* How far along the step the objective falls enough; 0: nowhere. */
+/* The length along the step at which the objective falls enough; 0: there is none. */
 static mcr_status find_length(mcr_falkon *t, double *length)
 {
     enum { HALVES = 40 };
@@ -206,7 +206,7 @@ static mcr_status find_length(mcr_falkon *t, double *length)
         *length /= 2;
         s = loss_along(t, *length, buffer, &sum);
         double now = sum + base + mu * (*length * cross + *length * *length * square / 2);
-        /* Close to the optimum what is gained drowns in rounding. */
+        /* Close to the optimum the gain is smaller than rounding. */
         found = now <= at + 1e-4 * *length * slope + 1e-14 * fabs(at);
     }
     *length = found ? *length : 0;
@@ -268,7 +268,7 @@ static mcr_status renew(mcr_falkon *t)
     return mcr_falkon_factorise(t, t->sf, 1);
 }
 
-/* A step that went up, by the rounding of floats, is taken back. */
+/* A step that increased the objective, because of rounding in float, is undone. */
 static mcr_status take_back(mcr_falkon *t, double length)
 {
     for (int64_t k = 0; k < t->size; k++)
@@ -277,7 +277,7 @@ static mcr_status take_back(mcr_falkon *t, double length)
     return measure(t, true);
 }
 
-/* Whether the preconditioner is the Hessian itself: made again, it gives the step. */
+/* Whether the preconditioner is the Hessian itself: recomputed, it gives the step. */
 static bool is_direct(const mcr_falkon *t)
 {
     return t->joint && t->whole;
@@ -358,7 +358,7 @@ static mcr_status renew_again(mcr_falkon *t)
     return s;
 }
 
-/* Where the sample is small its solution goes too far: the best of some shorter ones. */
+/* If the sample is small, its solution overshoots: takes the best of some shorter ones. */
 static mcr_status shorten(mcr_falkon *t)
 {
     enum { HALVES = 3 };
@@ -384,7 +384,7 @@ static mcr_status shorten(mcr_falkon *t)
     return evaluate(t, t->r->gradient);
 }
 
-/* Begins where an earlier run has ended, if there was one; else with the sample's solution. */
+/* Starts where an earlier run ended, if there was one; else at the sample's solution. */
 static mcr_status begin(mcr_falkon *t)
 {
     bool found = false;

@@ -1,5 +1,5 @@
-/* falkon.h (internal): smooth convex losses of f = D w, for a Gram that is known by a factor of
- * many rows, by Newton's method and preconditioned conjugate gradients.
+/* falkon.h (internal): smooth convex losses of f = D w, for a Gram with a factor of many rows, by
+ * Newton's method and preconditioned conjugate gradients.
  *
  *   min  sum_i loss_i((D w)_i) + mu / 2 |w|^2,   w p x columns
  *
@@ -23,8 +23,8 @@ typedef struct mcr_falkon_result {
     double objective, gradient;
     double gap;      /* the objective is at most that much above the optimum */
     double distance; /* |w - w*| is at most that */
-    /* What rounding may have changed in objective and gap; of a restricted Gram (gram/factor.h),
-     * where f has the coefficients that a model stores. Of others 0. */
+    /* Bounds on the rounding error of objective and gap, for a restricted Gram (gram/factor.h),
+     * where f has the coefficients that a model stores; 0 for other Grams. */
     double objective_error, gap_error;
     bool as_computed; /* of the problem with kernel values as they were computed */
 } mcr_falkon_result;

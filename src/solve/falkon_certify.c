@@ -1,13 +1,13 @@
-/* falkon_certify.c: what rounding leaves of the certificate of a problem on the span of landmarks.
+/* falkon_certify.c: rounding errors of the certificate of a problem on the span of landmarks.
  *
- * The slopes a of the losses at any values h are a point of the dual problem, whether h are the
- * values of a function or not. With the exact values f of the model,
+ * The slopes a of the losses at any values h are a point of the dual problem, whether or not h are
+ * the values of a function. With the exact values f of the model,
  *
  *   gap = sum_i (loss_i(f_i) - loss_i(h_i) - a_i (f_i - h_i)) + |D'a + mu w|^2 / (2 mu)
  *
  * With h = f as it was computed, an error of f adds its square times half a curvature, and is not
- * divided by mu; only errors of D'a are. And where the rounding of f leaves the gradient larger
- * than it should be, h = f + D s, with a step s that is not added to w, is a better point.
+ * divided by mu; only errors of D'a are. If the rounding of f leaves the gradient too large, h = f
+ * + D s, with a step s that is not added to w, is a better point.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,8 +54,8 @@ static mcr_status above_tangents(const mcr_falkon *t, double *sum)
     return a ? mcr_gram_total(t->gram, sum, 1) : MCR_NO_MEMORY;
 }
 
-/* The gap with the slopes at df. It counts if it is small enough: far from the optimum the point
- * says nothing of rounding. */
+/* The gap with the slopes at df. It is used only if it is small enough: far from the optimum the
+ * point does not show the effect of rounding. */
 static mcr_status measure_point(mcr_falkon *t)
 {
     mcr_falkon_result *r = t->r;
@@ -108,7 +108,8 @@ mcr_status mcr_falkon_polish(mcr_falkon *t)
 
 /* ---- errors -----------------------------------------------------------------------------------*/
 
-/* Sums over the rows, with their lengths s_i and the errors v_c of f: what bounds are made of. */
+/* Sums over the rows, with their lengths s_i and the errors v_c of f, from which the bounds are
+ * computed. */
 typedef struct sums {
     double push;  /* of (a_ic s_i v_c)^2 */
     double apart; /* of |a_ic - b_ic| s_i v_c: slopes at f, and at the point */

@@ -1,8 +1,8 @@
 /* falkon_sample.c: the sample of rows that preconditions, and its own problem.
  *
- * Its Hessian comes from features, or straight from kernel values where rounding allows that, which
- * is a third of the work per row: then the sample is larger, and its problem solved by conjugate
- * gradients, too.
+ * Its Hessian is computed from features, or directly from kernel values if rounding allows that,
+ * which is a third of the work per row; the sample is then larger, and its problem is also solved
+ * by conjugate gradients.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +50,8 @@ static mcr_status choose_way(mcr_falkon *t)
 }
 
 /* As many rows as cost about two passes over all: their features and the matrix take 3 p^2
- * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work.
- * A Hessian of all columns is worth more than that, as it makes up for many steps. */
+ * multiply-adds per row, the matrix alone a third, and a kernel value some beside its own work. A
+ * Hessian of all columns is worth more, because it saves many steps. */
 static int64_t choose_size(const mcr_falkon *t)
 {
     enum { LEAST = 2, MOST = 200, VALUE = 16 };
@@ -62,7 +62,7 @@ static int64_t choose_size(const mcr_falkon *t)
     return rows < (double)t->all ? (int64_t)rows : t->all;
 }
 
-/* Where rows are spread, those of others are left to them. */
+/* If rows are spread, each process handles its own. */
 static void take_row(mcr_falkon *t, int64_t row, double share)
 {
     if (row < t->first || row >= t->first + t->n)
@@ -86,8 +86,7 @@ static void draw_rows(mcr_falkon *t, int64_t strata, mcr_rows own)
         take_row(t, mcr_rows_at(own, i), 1);
 }
 
-/* The landmarks themselves are among the sample: they are the only ones that far directions are
- * sure to be seen by. */
+/* The sample includes the landmarks: only they are certain to cover all directions. */
 mcr_status mcr_falkon_open_sample(mcr_falkon *t)
 {
     mcr_status s = choose_way(t);
@@ -204,8 +203,8 @@ static mcr_status fill_one(mcr_falkon *t, const double *f, int64_t step)
     return mcr_gram_fill_near(t->sample, &t->m, mcr_gram_all(t->sample), t->h, NEAR * t->p->mu);
 }
 
-/* Where rounding makes a nearly singular Hessian indefinite, mu is increased: it preconditions less
- * well, and the solution is the same. */
+/* If rounding makes a nearly singular Hessian indefinite, mu is increased: the preconditioner
+ * becomes less effective, but the solution is the same. */
 mcr_status mcr_falkon_factorise(mcr_falkon *t, const double *f, int64_t step)
 {
     enum { TRIES = 8 };
@@ -330,7 +329,8 @@ mcr_status mcr_falkon_solve_sample(mcr_falkon *t)
             t->w[k] += length * t->step[k];
         for (size_t k = 0; k < all && !s; k++)
             t->sf[k] += length * df[k];
-        /* The sample's optimum is as far from that of all as a share of its own objective. */
+        /* The distance of the sample's optimum from that of all rows, as a share of its own
+         * objective. */
         done = t->p->quadratic || length == 0 || -slope <= enough * fabs(objective);
         if (!s && !done)
             s = mcr_falkon_is_over(t, &done);

@@ -5,9 +5,9 @@
  * Primal-dual, with Mehrotra's predictor and corrector. With x = b - lo, c = hi - b and multipliers
  * s, t of the bounds, Newton's equations have the matrix DD' + diag(s/x + t/c), which is a diagonal
  * plus p columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c),
- * and one row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). Some twenty
- * steps, whatever the tolerance and C. What is near a bound at the end is put there, and evaluated
- * from scratch.
+ * and one row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). It takes
+ * some twenty steps for any tolerance and C. At the end, coefficients near a bound are set to it,
+ * and the result is evaluated from scratch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -127,7 +127,7 @@ static mcr_status begin(state *t)
 
 /* ---- one step ---------------------------------------------------------------------------------*/
 
-/* Runs over all objects in parts; what a part found is put together in order. */
+/* Processes all objects in parts; the results of the parts are combined in order. */
 typedef struct chunk_job {
     state *t;
     void (*work)(state *t, int64_t first, int64_t end, double *found);
@@ -320,9 +320,8 @@ static void take_outliers(state *t, int64_t first, int64_t end, double *found)
     }
 }
 
-/* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, where a direction that brings
- * the outliers nearer allows it. They need no new factor, and are taken as far as one is
- * expensive. */
+/* Gondzio's correctors (Comput. Optim. Appl. 6, 1996): a longer step, if a direction that brings
+ * the outliers closer allows it. They need no new factor, and are used if a factor is expensive. */
 static mcr_status correct(state *t)
 {
     mcr_status st = MCR_OK;
@@ -395,7 +394,7 @@ static mcr_status advance(state *t)
 
 /* ---- the end ----------------------------------------------------------------------------------*/
 
-/* Coefficients that are nearer to a bound than to its multiplier being 0 are put there. */
+/* Coefficients that are closer to a bound than its multiplier is to 0 are set to the bound. */
 static void snap(state *t)
 {
     for (int64_t i = 0; i < t->n; i++) {
@@ -450,7 +449,8 @@ static mcr_status correct_free(state *t, double ridge)
     return st;
 }
 
-/* What was put to its bound moved w by a little, which the free coefficients can take back. */
+/* Setting coefficients to their bounds moves w slightly; the free coefficients compensate for
+ * that. */
 static mcr_status polish(state *t)
 {
     enum { MOST = 6 };
@@ -525,9 +525,14 @@ mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *
 {
     state t;
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
+    double size = 0;
     mcr_status st = open_state(&t, d, p, result);
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < p->n; i++) {
         t.sum += b[i];
+        size += fabs(b[i]);
+    }
+    if (fabs(t.sum) <= 1e-12 * size) /* rounding of a start that may be larger than the solution */
+        t.sum = 0;
     if (!st)
         st = begin(&t);
     if (!st && t.movable > 0)

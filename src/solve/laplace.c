@@ -184,7 +184,7 @@ mcr_status mcr_laplace_value(mcr_laplace *l, double *f)
 
 /* With R = W^1/2 B^-1 W^1/2 and S = (K^-1 + W)^-1, whose diagonal is (1 - (B^-1)_ii) / W_ii, the
  * gradient of the log likelihood against K is a a'/2 - R/2 + (u g' + g u')/2, u = (I - R K) s and
- * s_i = S_ii d^3 log p(y_i|f_i) / 2. K is used up: the inverse of B takes its place. */
+ * s_i = S_ii d^3 log p(y_i|f_i) / 2. K is overwritten by the inverse of B. */
 mcr_status mcr_laplace_prepare(mcr_laplace *l, int64_t part)
 {
     l->part = part;

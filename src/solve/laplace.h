@@ -32,15 +32,15 @@ typedef struct mcr_laplace {
     double *diagonal;  /* of the inverse of B */
 } mcr_laplace;
 
-/* Modes begin at 0. k may be filled later, and again; the arrays are borrowed. Close it also after
- * a failure. */
+/* Modes start at 0. k may be filled later, and refilled; the arrays are borrowed. Must be closed
+ * even after a failure. */
 mcr_status mcr_laplace_open(mcr_laplace *l, mcr_system *k, mcr *ctx, int64_t n, int64_t parts,
                             const double *y, const double *weight);
 void mcr_laplace_close(mcr_laplace *l);
 
 /* The modes, from the last ones; *f: -log likelihood. */
 mcr_status mcr_laplace_value(mcr_laplace *l, double *f);
-/* After it, for the slope of a part; K is used up: the inverse of B takes its place. */
+/* After it, for the slope of a part; K is overwritten by the inverse of B. */
 mcr_status mcr_laplace_prepare(mcr_laplace *l, int64_t part);
 /* Then row i, from column i on, of a symmetric matrix D: the slope of -log likelihood against a
  * number that K depends on is the sum of D_ij dK_ij over i <= j. */

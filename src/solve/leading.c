@@ -3,9 +3,9 @@
  * Rayleigh-Ritz on a growing orthonormal basis V (rows), which each step extends by the residuals
  * of the Ritz pairs that are not yet good enough: without a preconditioner these span the block
  * Krylov space (Saad, Numerical Methods for Large Eigenvalue Problems, 2011, ch. 6 to 8), and no
- * recurrence can lose orthogonality. A V is kept beside V, so a step multiplies A by the new
- * vectors alone: A is read once for a whole block of them, and that is what takes the time. When
- * the space is full the best Ritz vectors are the new basis.
+ * recurrence can lose orthogonality. A V is stored with V, so a step multiplies A only by the new
+ * vectors: A is read once for a whole block of them, which takes most of the time. When the space
+ * is full, the best Ritz vectors become the new basis.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,16 +20,16 @@
 #include "base/threads.h"
 #include "linalg/shared.h"
 
-/* Vectors of a block: a product with fewer takes as long, as A must be read anyway. Ritz pairs
- * beyond those that are wanted which take part, so that the last one converges as fast. */
+/* Vectors of a block: a product with fewer takes as long, because A must be read anyway. Additional
+ * Ritz pairs, so that the last wanted pair converges as fast as the others. */
 enum { LEAST_BLOCK = 16, MOST_BLOCK = 48, GUARDS = 6 };
 /* Below this many objects, or with more than a 12th of all vectors wanted, LAPACK takes less
  * time. */
 enum { LEAST_OBJECTS = 300, LEAST_RATIO = 12 };
-/* Rows of a product where the method asks for none in particular. */
+/* Rows of a product if the method does not prescribe them. */
 enum { ROWS = 64 };
 
-/* A direction that is left with less than this of its length is rounding. */
+/* A direction with a smaller share of its length left is rounding error. */
 static const double lost = 1e-10;
 
 typedef struct krylov {
@@ -271,7 +271,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
     double *fresh = k->r + k->pairs * k->n;
     mcr_random random = mcr_random_stream(mcr_seed(k->ctx), "leading", 0);
     for (result->steps = 1;; result->steps++) {
-        /* At the start; and where a matrix of low rank leaves nothing to go on from. */
+        /* At the start, and if a matrix of low rank leaves no direction to continue with. */
         for (int64_t i = 0; rows == 0 && i < k->block * k->n; i++)
             fresh[i] = mcr_random_normal(&random);
         rows = rows ? rows : k->block;
@@ -281,7 +281,8 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
         if (s)
             return s;
         double worst = k->size < wanted ? INFINITY : worst_of(k, wanted);
-        /* A little less than asked for: the certificate is recomputed, with other rounding. */
+        /* Slightly less than requested: the certificate is recomputed, with other rounding
+         * errors. */
         double limit = 0.9 * k->p->tolerance * largest_size(k);
         if (worst <= limit) {
             result->stop = MCR_STOP_OPTIMAL;
@@ -379,7 +380,7 @@ static mcr_status by_all(mcr *ctx, const mcr_leading *p, const double *a, int64_
     return s;
 }
 
-/* The triangle that LAPACK destroys is mended from the other one. */
+/* The triangle that LAPACK overwrites is restored from the other one. */
 static mcr_status by_lapack(mcr *ctx, const mcr_leading *p, double *a, int64_t lda, double *value,
                             double *vector)
 {
@@ -460,7 +461,7 @@ mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *p, double *value, doub
 {
     *result = (mcr_leading_result){.residual = NAN};
     if (p->count < 1 || p->count > p->n)
-        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors asked for, there are %lld",
+        return mcr_fail(ctx, MCR_BAD_CALL, "%lld eigenvectors were requested, there are %lld",
                         (long long)p->count, (long long)p->n);
     mcr_team *team = mcr_team_of_rows(ctx);
     mcr_status s = team && team->leading && p->multiply

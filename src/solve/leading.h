@@ -34,23 +34,22 @@ typedef struct mcr_leading_result {
  * LAPACK. The same bits for any number of threads. */
 mcr_status mcr_leading_solve(mcr *ctx, const mcr_leading *problem, double *value, double *vector,
                              mcr_leading_result *result);
-/* The same of a Gram: n, a and multiply of the problem are not used. If the Gram has a factor,
- * K = D D', with no more columns than objects, it is done with D'D. With u an eigenvector of K,
- * that of D'D is D'u / sqrt(value); these go to w (width x count; NULL: not wanted). Products with
- * a Gram that is not kept compute it each time. */
+/* The same of a Gram: n, a and multiply of the problem are not used. If the Gram has a factor, K =
+ * D D', with no more columns than objects, D'D is used. With u an eigenvector of K, that of D'D is
+ * D'u / sqrt(value); these go to w (width x count; NULL: not wanted). Products with a Gram that is
+ * not kept compute it each time. */
 mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *problem, double *value,
                             double *vector, double *w, mcr_leading_result *result);
 /* Bytes of space that it takes, beside its matrix. */
 double mcr_leading_gram_bytes(const mcr_gram *gram, int64_t count);
-/* Whether it is done by LAPACK, which needs the matrix; else products with it are all that is
- * used. */
+/* Whether LAPACK is used, which needs the matrix; else only products with it are used. */
 bool mcr_leading_by_lapack(int64_t n, int64_t count);
 /* Bytes of space that the call takes, beside the matrix if there is one (LAPACK makes one if
  * not). */
 double mcr_leading_bytes(int64_t n, int64_t count, bool matrix);
 
-/* An eigenvector's sign is nobody's: its largest entry is made positive; gives the factor, 1 or
- * -1. */
+/* The sign of an eigenvector is arbitrary: its largest entry is made positive; returns the factor,
+ * 1 or -1. */
 double mcr_leading_choose_sign(double *u, int64_t n);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "solve/linear.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,10 +174,9 @@ double mcr_linear_bytes(const mcr_gram *d)
     return !mcr_gram_sparse(d) || suits_newton(d) ? 2 * matrix_bytes(d) : 0;
 }
 
-mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
-                            mcr_qp_result *result)
+static mcr_status solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
+                        mcr_qp_result *result)
 {
-    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     if (is_settled(p, b))
         return mcr_linear_evaluate(d, p, b, g, w, result);
     double left = (double)mcr_budget_left(mcr_gram_context(d));
@@ -189,6 +189,17 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
     if (!s && result->stop == MCR_STOP_STUCK)
         s = try_bounds(d, p, b, g, w, result, &done);
     return s || done || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
+}
+
+mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
+                            mcr_qp_result *result)
+{
+    *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
+    mcr_status s = solve(d, p, b, g, w, result);
+    if (result->stop == MCR_STOP_OPTIMAL &&
+        !(result->violation + result->violation_error <= p->tolerance))
+        result->stop = MCR_STOP_STUCK; /* nothing is proved */
+    return s;
 }
 
 /* low, high and the violation, from g = D w. */
@@ -214,6 +225,57 @@ static mcr_status find_violation(mcr_gram *d, const mcr_qp *p, const double *b, 
     return s;
 }
 
+/* What the errors of g make of b'g and of the violation. */
+static void set_errors(const mcr_qp *p, const double *b, const double *g, const double *error,
+                       mcr_qp_result *r)
+{
+    double most = 0;
+    r->square_error = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double off = error[i] + DBL_EPSILON * (fabs(g[i]) + fabs(p->z[i]));
+        most = fmax(most, off);
+        r->square_error += fabs(b[i]) * off;
+    }
+    r->violation_error = 2 * most;
+}
+
+/* Where rounding in double leaves the verdict in doubt, or hides more than this share of the
+ * tolerance, g is computed in extended precision. */
+#define DOUBT 0.01
+
+/* Both of them, and g itself. */
+static mcr_status look_closer(mcr_gram *d, const mcr_qp *p, const double *b, double *g,
+                              double *error, mcr_qp_result *r)
+{
+    mcr *ctx = mcr_gram_context(d);
+    mcr_extended to = {.n = p->n, .outputs = 1, .a = b};
+    mcr_status s = mcr_alloc_doubles(ctx, (size_t)p->n, &to.f, &to.low) ? mcr_gram_extended(d, &to)
+                                                                        : MCR_NO_MEMORY;
+    if (!s && isfinite(to.share)) {
+        memcpy(g, to.f, sizeof *g * (size_t)p->n);
+        s = mcr_gram_product_error(d, b, 1, to.share, error);
+        set_errors(p, b, g, error, r);
+        s = s ? s : find_violation(d, p, b, g, r);
+    }
+    mcr_free_all(ctx, to.f, to.low);
+    return s;
+}
+
+static mcr_status find_errors(mcr_gram *d, const mcr_qp *p, const double *b, double *g,
+                              mcr_qp_result *r)
+{
+    mcr *ctx = mcr_gram_context(d);
+    double *error = mcr_alloc(ctx, (size_t)p->n, sizeof *error);
+    mcr_status s = error ? mcr_gram_product_error(d, b, 1, NAN, error) : MCR_NO_MEMORY;
+    if (!s)
+        set_errors(p, b, g, error, r);
+    bool sure = r->violation > p->tolerance || r->violation + r->violation_error <= p->tolerance;
+    if (!s && (!sure || r->violation_error > DOUBT * p->tolerance))
+        s = look_closer(d, p, b, g, error, r);
+    mcr_free(ctx, error);
+    return s;
+}
+
 mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, double *g, double *w,
                                mcr_qp_result *r)
 {
@@ -221,7 +283,9 @@ mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, do
     mcr_status s = mcr_gram_project(d, all, b, 1, w);
     if (!s)
         s = mcr_gram_expand(d, all, w, 1, g);
-    return s ? s : find_violation(d, p, b, g, r);
+    if (!s)
+        s = find_violation(d, p, b, g, r);
+    return s || mcr_gram_is_restricted(d) ? s : find_errors(d, p, b, g, r);
 }
 
 static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)

@@ -124,7 +124,7 @@ mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **
     if (status != 0 && status != 3)
         return mcr_fail(lp->ctx, MCR_NUMERIC,
                         "CLP could not solve the linear program (status %d): scale the data, or "
-                        "take smaller parameters",
+                        "use smaller parameters",
                         status);
     *x = lp->primalColumnSolution(lp->model);
     *dual = lp->dualRowSolution(lp->model);
@@ -142,8 +142,8 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *co
     (void)high;
     *out = NULL;
     return mcr_fail(ctx, MCR_IO,
-                    "linear programs need CLP, and this Mercer was built without it: install "
-                    "coinor-libclp-dev and build again");
+                    "linear programs need CLP, and this version of Mercer was built without it: "
+                    "install coinor-libclp-dev and build again");
 }
 
 void mcr_lp_close(mcr_lp *lp)

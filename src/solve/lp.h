@@ -3,7 +3,7 @@
  *   min cost'x,  lower <= A x <= upper,  low <= x <= high
  *
  * Rows are added one by one, and each solve starts from the last solution, by the dual simplex
- * method: made for programs whose rows are too many to be all there. CLP (coinor-libclp1) is loaded
+ * method: for programs with too many rows to include all of them. CLP (coinor-libclp1) is loaded
  * when the first program is opened, so that nothing else depends on it; without it mcr_lp_open says
  * what to install.
  *

@@ -18,11 +18,11 @@
 
 enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, FIRST_ROWS = 64 };
 
-/* How far back from the last solution the next one begins. */
+/* How far back from the last solution the next one starts. */
 #define STEP_BACK 100
 
-/* A start that new rows would not allow goes this part of the way to the bounds of these; its mu is
- * at least this part of what the point has. */
+/* A start that violates new rows moves this part of the way to their bounds; its mu is at least
+ * this part of the point's. */
 #define NEAR_ROWS 0.95
 #define SHRUNK    0.3
 
@@ -357,9 +357,9 @@ static double sum_products(const bounded *b, int64_t known)
     return sum;
 }
 
-/* Rows that the last solution does not know may be violated by far, and steps from outside of their
- * bounds are short. x is taken back towards its lower bounds until it is inside. *mu: that of the
- * point at least, as far as its steps should begin from there. */
+/* New rows may be violated by far, and steps from outside their bounds are short. x is moved back
+ * towards its lower bounds until it is inside. *mu: that of the point at least, as far as its steps
+ * should begin from there. */
 static mcr_status shrink(mcr_interior *lp, double *mu)
 {
     bounded *x = &lp->x, *r = &lp->r;
@@ -385,7 +385,7 @@ static mcr_status shrink(mcr_interior *lp, double *mu)
     return MCR_OK;
 }
 
-/* From the last solution, some steps back, with rows that it does not know. */
+/* From the last solution, some steps back, with new rows. */
 static mcr_status start_again(mcr_interior *lp)
 {
     bounded *r = &lp->r;
@@ -413,7 +413,7 @@ static mcr_status start_again(mcr_interior *lp)
     return s;
 }
 
-/* How far both are from what they should be, and mu; the largest of both, relative. */
+/* The residuals of both, and mu; returns the larger residual, relative. */
 static mcr_status find_residuals(mcr_interior *lp, double *off)
 {
     bounded *x = &lp->x, *r = &lp->r;
@@ -457,8 +457,8 @@ static double relative_gap(const mcr_interior *lp)
 
 /* ---- directions -------------------------------------------------------------------------------*/
 
-/* What the products with the distances are to become: `aim`, with the second order of the last
- * direction if there is one. */
+/* The target of the products with the distances: `aim`, with the second order of the last direction
+ * if there is one. */
 static void set_aim(bounded *b, double aim, bool second)
 {
     for (int64_t i = 0; i < b->n; i++) {
@@ -499,8 +499,8 @@ static mcr_status set_factor(mcr_interior *lp)
     return make_factor(lp);
 }
 
-/* Solves the normal equations in place, with one correction by the residual: rows that are alike
- * make them nearly singular. */
+/* Solves the normal equations in place, with one correction by the residual: similar rows make them
+ * nearly singular. */
 static mcr_status solve_normal(mcr_interior *lp, double *b)
 {
     memcpy(lp->right, b, sizeof *b * (size_t)lp->m);
@@ -620,7 +620,7 @@ static mcr_status step(mcr_interior *lp, double *length)
     return MCR_OK;
 }
 
-/* Steps from the point that there is; *ended: no more of them would help. */
+/* Steps from the current point; *ended: more steps would not help. */
 static mcr_status run(mcr_interior *lp, double gap, double deadline, int64_t most,
                       mcr_interior_result *result, bool *ended)
 {

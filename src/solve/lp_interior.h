@@ -2,8 +2,8 @@
  *
  *   min cost'x,  lower <= A x <= upper,  low <= x <= high
  *
- * By a primal-dual interior point method. Rows are added as they are needed: made for programs
- * whose rows are too many to be all there. All bounds are finite.
+ * By a primal-dual interior point method. Rows are added as they are needed, for programs with too
+ * many rows to include all of them. All bounds are finite.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,19 +3,22 @@
  * Newton's step d solves (mu + H G) d = -(mu a + gradient), H the Hessian of the loss. The operator
  * is self-adjoint in the inner product <u, v> = u' G v, so conjugate gradients are taken there:
  * small eigenvalues of G all become mu, and the steps needed are few where the spectrum of G falls
- * quickly, as it does for kernels. All vectors are kept together with their products with G, so
- * that one product a step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
+ * quickly, as it does for kernels. All vectors are stored with their products with G, so that one
+ * product per step is enough. (Truncated Newton: Nash, 2000; the metric: Chapelle, 2007.)
  *
- * Where G is near to L L^T with few columns, as it is for smooth kernels on few features, the
- * problem is first solved with that in place of G; one that has taken many products, also with more
- * columns. Newton's step is then found directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') /
- * mu, or, where that is too large, by products that are many times cheaper. The few steps that are
- * left to do from there are found in the same way, but their lengths and what they leave are G's.
+ * If G is close to L L^T with few columns, as for smooth kernels on few features, the problem is
+ * first solved with L L^T in place of G; after many products, more columns are tried. The Newton
+ * step is then computed directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, if
+ * that is too large, by products that are many times cheaper. The few remaining steps are computed
+ * in the same way, but their lengths and residuals use G.
+ * Building L' H L takes far longer than a step with it, so further steps reuse it as long as they
+ * converge fast enough (Shamanskii, 1967).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "solve/newton.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,12 +37,13 @@ typedef struct state {
     mcr_gram *gram;
     const mcr_smooth *p;
     int64_t count;     /* n x columns */
-    mcr_gram *kept;    /* G in memory; NULL: products are made from the objects */
+    mcr_gram *kept;    /* G in memory; NULL: products are computed from the objects */
     mcr_gram *factor;  /* L, G = L L'; the Gram itself where it has one; NULL: none */
     mcr_gram *low;     /* the same of a low rank, found here */
     int64_t rank;      /* columns of L */
     double *low_space; /* rank x columns */
     mcr_system inner;  /* mu + L' H L, by column and then rank; closed: too large */
+    bool factored;     /* inner is the system of H at `residual.v`, which steps may reuse */
     bool use_low;
     bool known;       /* the result is that of G, not of a low rank */
     int64_t patience; /* products after which an iteration ends; 0: no limit */
@@ -48,6 +52,7 @@ typedef struct state {
     double loss;
     double began;
     double product; /* seconds of the last one */
+    double reach;   /* of features: what rounding of f makes of rest, for each unit of |a|_1 */
     mcr_smooth_result *result;
     /* Where it is, for a checkpoint. */
     int stage;
@@ -57,8 +62,7 @@ typedef struct state {
     char part[MCR_PART_NAME];
 } state;
 
-/* With a low rank that was found at once; with patience for a few products; with a low rank after
- * those; with G. */
+/* With a low rank found at once; with G for a few products; with a low rank after those; with G. */
 enum { AT_LOW, AT_PATIENT, AT_LATER_LOW, AT_ROUNDS };
 
 /* u = L' v and y = L u. */
@@ -137,9 +141,52 @@ static void curve_at(const state *t, const double *f, const double *v, double *h
     t->p->curve(t->p->self, 0, t->count / t->p->columns, f, v, hv);
 }
 
+/* t->reach, of features. `curved` is free here. */
+static mcr_status measure_reach(state *t)
+{
+    int64_t n = t->count / t->p->columns;
+    mcr_error r = {0, 0};
+    double *square = t->curved.v, most = 0, heaviest = 0;
+    mcr_status s = mcr_gram_error(t->gram, true, &r);
+    if (!s)
+        s = mcr_gram_diagonal(t->gram, 0, square);
+    for (int64_t i = 0; i < n && !s; i++) {
+        most = fmax(most, square[i]);
+        heaviest = fmax(heaviest, t->p->weight[i]);
+    }
+    double share = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
+    t->reach = t->p->bend * heaviest * most * (share + 0.5 * DBL_EPSILON * (double)n);
+    return s;
+}
+
+/* f = G a from scratch. By features in extended precision, if the rounding of sums of coefficients,
+ * which are large where mu is small, could be seen in the certificate; `direction` and `curved` are
+ * free here. */
+static mcr_status multiply_from_scratch(state *t, const double *a, double *f)
+{
+    const double seen = 0.1;
+    double size = 0;
+    mcr_status s = multiply(t, a, f);
+    if (s || t->factor != t->gram || !isfinite(t->p->identity))
+        return s;
+    if (!(t->reach > 0))
+        s = measure_reach(t);
+    for (int64_t i = 0; i < t->count; i++)
+        size += fabs(a[i]);
+    if (s || size * t->reach <= seen * t->p->identity)
+        return s;
+    mcr_extended to = {.n = t->count / t->p->columns, .outputs = t->p->columns, .a = a};
+    to.f = t->direction.v;
+    to.low = t->direction.gv;
+    s = mcr_gram_extended(t->gram, &to);
+    if (!s && isfinite(to.share))
+        memcpy(f, to.f, sizeof *f * (size_t)t->count);
+    return s;
+}
+
 /* ---- where it is ------------------------------------------------------------------------------*/
 
-/* Objective, gradient, rest = -(mu a + gradient), and how far that is from the optimum. */
+/* Objective, gradient, rest = -(mu a + gradient), and the distance to the optimum. */
 static mcr_status look(state *t, const double *a, const double *f)
 {
     mcr_smooth_result *r = t->result;
@@ -155,8 +202,7 @@ static mcr_status look(state *t, const double *a, const double *f)
     if (!s && !isfinite(r->objective + r->rest + r->gap))
         s = mcr_fail(
             t->ctx, MCR_NUMERIC,
-            "%s: the numbers are too large: scale the data or the kernel, or take a larger "
-            "lambda",
+            "%s: the numbers are too large: scale the data or the kernel, or use a larger lambda",
             t->p->phase);
     return s;
 }
@@ -187,8 +233,8 @@ static bool is_tired(const state *t)
 
 /* ---- the step ---------------------------------------------------------------------------------*/
 
-/* step = (mu + H G)^-1 rest, as exactly as it is worth so far from the optimum. Every step of
- * conjugate gradients is one towards a lower objective, so it can end at any time. */
+/* step = (mu + H G)^-1 rest, as exactly as pays at this distance from the optimum. Every step of
+ * conjugate gradients lowers the objective, so it can end at any time. */
 static mcr_status conjugate(state *t, const double *f)
 {
     enum { MOST = 1000 };
@@ -230,34 +276,61 @@ static mcr_status conjugate(state *t, const double *f)
     return MCR_OK;
 }
 
+/* A block of inner, and of H: the same pair of columns for all objects. */
+static double *inner_block(const state *t, int64_t row, int64_t column)
+{
+    return t->inner.a + row * t->rank * t->inner.ld + column * t->rank;
+}
+
+/* The diagonal blocks where every row of H sums to 0: minus those beside them. */
+static void sum_blocks(state *t)
+{
+    int64_t k = t->p->columns, ld = t->inner.ld;
+    for (int64_t c = 0; c < k; c++) {
+        double *to = inner_block(t, c, c);
+        for (int64_t i = 0; i < t->rank; i++)
+            memset(to + i * ld, 0, sizeof *to * (size_t)t->rank);
+        for (int64_t o = 0; o < k; o++) {
+            const double *block = inner_block(t, o > c ? o : c, o > c ? c : o);
+            for (int64_t i = 0; i < t->rank && o != c; i++)
+                for (int64_t j = 0; j < t->rank; j++)
+                    to[i * ld + j] -= block[i * ld + j];
+        }
+    }
+}
+
 /* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one
  * by one; `direction` and `curved` are free here. */
 static mcr_status fill_inner(state *t, const double *f)
 {
-    int64_t k = t->p->columns, n = t->count / k, rank = t->rank;
+    int64_t k = t->p->columns, n = t->count / k;
     mcr_status s = MCR_OK;
     for (int64_t c = 0; c < k && !s; c++) {
         for (int64_t i = 0; i < t->count; i++)
             t->direction.v[i] = i % k == c;
         curve_at(t, f, t->direction.v, t->curved.v);
-        for (int64_t o = c; o < k && !s; o++) { /* the lower triangle */
+        for (int64_t o = t->p->balanced ? c + 1 : c; o < k && !s; o++) { /* the lower triangle */
             for (int64_t i = 0; i < n; i++)
                 t->direction.gv[i] = t->curved.v[i * k + o];
-            s = weighted(t, t->direction.gv, t->inner.a + o * rank * t->inner.ld + c * rank,
-                         t->inner.ld);
+            s = weighted(t, t->direction.gv, inner_block(t, o, c), t->inner.ld);
         }
     }
+    if (!s && t->p->balanced)
+        sum_blocks(t);
     if (!s)
         mcr_system_filled(&t->inner);
     return s ? s : mcr_system_factor(&t->inner, t->p->mu, NULL, NULL);
 }
 
-/* The step with the low rank, directly. */
+/* The step with the low rank, directly, with H as it is at f or was when inner was built. */
 static mcr_status solve_low(state *t, const double *f)
 {
     int64_t k = t->p->columns, rank = t->rank;
     double *by_column = t->direction.v; /* rank x columns, at most n x columns */
-    mcr_status s = fill_inner(t, f);
+    mcr_status s = t->factored ? MCR_OK : fill_inner(t, f);
+    if (!s && !t->factored)
+        memcpy(t->residual.v, f, sizeof *f * (size_t)t->count);
+    t->factored = !s;
     if (!s)
         s = project(t, t->rest.v, t->low_space);
     for (int64_t i = 0; i < rank * k && !s; i++)
@@ -270,13 +343,13 @@ static mcr_status solve_low(state *t, const double *f)
         s = expand(t, t->low_space, t->curved.v);
     if (s)
         return s;
-    curve_at(t, f, t->curved.v, t->step.v);
+    curve_at(t, t->residual.v, t->curved.v, t->step.v);
     for (int64_t i = 0; i < t->count; i++)
         t->step.v[i] = (t->rest.v[i] - t->step.v[i]) / t->p->mu;
     return multiply(t, t->step.v, t->step.gv);
 }
 
-/* All of G in memory, where the budget has space for it. */
+/* All of G in memory, if it fits into the budget. */
 static mcr_status keep(state *t)
 {
     double n = (double)mcr_gram_rows(t->gram);
@@ -285,15 +358,16 @@ static mcr_status keep(state *t)
     return mcr_gram_keep(&t->kept, t->gram, t->p->phase);
 }
 
-/* No more direct steps: mu is too small for a factor of the inner system, or a low rank is too far
- * from G. */
+/* No more direct steps: mu is too small for a factor of the inner system, or the low rank is too
+ * far from G. */
 static mcr_status leave_factor(state *t)
 {
     mcr_system_close(&t->inner);
+    t->factored = false;
     return t->use_low ? MCR_OK : keep(t);
 }
 
-/* Newton's step. With a low rank in place of G it is near to that of G itself. */
+/* The Newton step. With a low rank in place of G it is close to the step with G. */
 static mcr_status find_step(state *t, const double *f)
 {
     mcr_status s = t->inner.a ? solve_low(t, f) : MCR_NUMERIC;
@@ -303,7 +377,7 @@ static mcr_status find_step(state *t, const double *f)
     return s ? s : conjugate(t, f);
 }
 
-/* Goes along the step as far as the objective falls enough, a share of it; false: nowhere. */
+/* Moves along the step as far as the objective falls enough; false: it does not. */
 static bool advance(state *t, double *a, double *f, double *went)
 {
     enum { HALVES = 40 };
@@ -316,7 +390,7 @@ static bool advance(state *t, double *a, double *f, double *went)
             t->trial[j] = f[j] + share * t->step.gv[j];
         double loss = loss_at(t, t->trial);
         double now = loss + base + t->p->mu * (share * cross + share * share * bend / 2);
-        /* Close to the optimum what is gained drowns in rounding. */
+        /* Close to the optimum the gain is smaller than rounding. */
         if (now <= at + 1e-4 * share * slope + 1e-14 * fabs(at)) {
             add(t, a, share, t->step.v);
             memcpy(f, t->trial, sizeof *f * (size_t)t->count);
@@ -356,7 +430,7 @@ static mcr_status find_low(state *t)
     return mcr_gram_low_rank(&t->low, t->kept, rounding, mcr_gram_rows(t->gram) / PART);
 }
 
-/* The factor before anything else is computed, where few columns do: these cost less than a few
+/* The factor, before anything else is computed, if few columns suffice: they cost less than a few
  * products with G. */
 static mcr_status look_for_factor(state *t)
 {
@@ -400,22 +474,23 @@ static void close_state(state *t)
     mcr_gram_close(t->kept);
 }
 
-/* Where G does not see what is left (objects that are 0, or equal ones), conjugate gradients do not
- * either: then the coefficients follow from the gradient, a = -gradient / mu, and f stays. */
+/* If the residual is in the null space of G (objects that are 0, or equal ones), conjugate
+ * gradients cannot reduce it: the coefficients then follow from the gradient, a = -gradient / mu,
+ * and f is unchanged. */
 static mcr_status settle(state *t, double *a, double *f)
 {
     const mcr_smooth_result *r = t->result;
     if (is_optimal(t) || !(r->gap <= 1e-13 * fabs(r->objective)))
         return MCR_OK;
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_from_scratch(t, a, f);
     return s ? s : look(t, a, f);
 }
 
-/* Products with G that bring no optimum: G is too near to singular for doubles. */
+/* Products with G that do not reach the optimum: G is too close to singular for doubles. */
 enum { MOST_PRODUCTS = 50000 };
 
-/* The state after a step. Where there is no time for it, back to the last one that is known. */
+/* The state after a step; if there is no time to compute it, the last known state. */
 static mcr_status look_or_return(state *t, double share, double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
@@ -445,8 +520,9 @@ static mcr_status walk(void *self, mcr_walk *w)
 {
     state *t = self;
     size_t bytes = sizeof(double) * (size_t)t->count;
-    enum { LOW, USE_LOW, INNER, KEPT, FLAGS };
-    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept};
+    enum { LOW, USE_LOW, INNER, KEPT, FACTORED, FLAGS };
+    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept,
+                       t->factored};
     mcr_walk_same(w, t->count);
     for (int i = 0; i < FLAGS; i++)
         mcr_walk_flag(w, &has[i]);
@@ -461,6 +537,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, t->at, bytes);
     mcr_walk_bytes(w, t->rest.v, bytes);
     mcr_walk_bytes(w, t->rest.gv, bytes);
+    if (has[FACTORED])
+        mcr_walk_bytes(w, t->residual.v, bytes);
     if (w->status || !w->reads)
         return w->status;
     mcr_status s = has[KEPT] ? keep(t) : MCR_OK;
@@ -473,6 +551,9 @@ static mcr_status walk(void *self, mcr_walk *w)
     if (!has[INNER])
         mcr_system_close(&t->inner);
     t->use_low = has[USE_LOW];
+    t->factored = has[FACTORED];
+    if (!s && t->factored)
+        s = t->inner.a ? fill_inner(t, t->residual.v) : mcr_walk_refuse(w);
     return s;
 }
 
@@ -480,10 +561,20 @@ static mcr_status begin(state *t, double *a, double *f)
 {
     mcr_status s = MCR_OK;
     if (largest(t, a) > 0)
-        s = multiply(t, a, f);
+        s = multiply_from_scratch(t, a, f);
     else
         memset(f, 0, sizeof *f * (size_t)t->count);
     return s ? s : look(t, a, f);
+}
+
+/* After a step that left the given share of the rest: whether the next one reuses the factor. With
+ * a low rank such a step is cheap; with G it takes two products. */
+static mcr_status evaluate_factor(state *t, bool reused, double left)
+{
+    if (!t->use_low && !reused && left > 0.5)
+        return leave_factor(t);
+    t->factored = left <= (t->use_low ? 0.5 : 0.1);
+    return MCR_OK;
 }
 
 static mcr_status iterate(state *t, double *a, double *f)
@@ -505,12 +596,17 @@ static mcr_status iterate(state *t, double *a, double *f)
             break;
         }
         double before = t->result->rest;
+        bool reused = t->factored;
         s = mcr_resume_offer(t->ctx, t->part, walk, t);
         if (!s)
             s = find_step(t, f);
         if (s)
             break;
         if (!advance(t, a, f, &share)) {
+            if (reused) {
+                t->factored = false;
+                continue;
+            }
             if (!t->use_low && t->inner.a) {
                 s = leave_factor(t);
                 continue;
@@ -522,8 +618,8 @@ static mcr_status iterate(state *t, double *a, double *f)
         s = look_or_return(t, share, a, f);
         if (!s)
             s = settle(t, a, f);
-        if (!s && !t->use_low && t->inner.a && t->result->rest > 0.5 * before)
-            s = leave_factor(t);
+        if (!s && t->factored)
+            s = evaluate_factor(t, reused, t->result->rest / before);
     }
     if (s == MCR_STOPPED && known) { /* the last state is a model */
         t->result->stop = MCR_STOP_INTERRUPTED;
@@ -559,7 +655,7 @@ static mcr_status polish(state *t, double *a, double *f)
     double before = t->result->rest, objective = t->result->objective;
     memcpy(t->step.v, a, sizeof *a * (size_t)t->count);
     add(t, a, 1 / t->p->mu, t->rest.v);
-    mcr_status s = multiply(t, a, f);
+    mcr_status s = multiply_from_scratch(t, a, f);
     if (!s)
         s = look(t, a, f);
     if (!s && t->result->rest < before &&
@@ -567,7 +663,7 @@ static mcr_status polish(state *t, double *a, double *f)
         return MCR_OK;
     memcpy(a, t->step.v, sizeof *a * (size_t)t->count);
     if (!s)
-        s = multiply(t, a, f);
+        s = multiply_from_scratch(t, a, f);
     return s ? s : look(t, a, f);
 }
 
@@ -577,7 +673,7 @@ static mcr_status refresh(state *t, const double *a, double *f)
 {
     mcr_smooth_result last = *t->result;
     bool known = t->known;
-    mcr_status s = multiply(t, a, t->trial);
+    mcr_status s = multiply_from_scratch(t, a, t->trial);
     if (!s) {
         memcpy(f, t->trial, sizeof *f * (size_t)t->count);
         s = look(t, a, f);
@@ -588,7 +684,7 @@ static mcr_status refresh(state *t, const double *a, double *f)
     return MCR_OK;
 }
 
-/* As far as it gets before products with G are all that is left. */
+/* As far as possible without products with G. */
 static mcr_status come_near(state *t, double *a, double *f)
 {
     enum { PATIENCE = 60 };
@@ -631,7 +727,7 @@ mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *p, double *a, doub
     if (!t.goes_on)
         t.round = 0;
     t.stage = AT_ROUNDS;
-    /* f is updated along the way; each round begins with a fresh one. */
+    /* f is updated by the steps; each round starts with a recomputed f. */
     for (; t.round < AGAIN && !s && result->stop == MCR_STOP_OPTIMAL; t.round++) {
         if (!t.goes_on)
             t.round_steps = result->steps;

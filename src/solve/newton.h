@@ -6,7 +6,7 @@
  * gap is rest' G rest / (2 mu): the gradient is a point of the dual problem, and Fenchel's
  * inequality is an equality there.
  *
- * Where the Gram has a factor, G = D D^T, steps are found by products with D.
+ * If the Gram has a factor, G = D D^T, steps are computed by products with D.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,6 +35,7 @@ typedef struct mcr_smooth {
     double bend;
     const double *weight;
     bool quadratic;     /* the Hessian is the same everywhere (used by falkon.h) */
+    bool balanced;      /* every row of an object's Hessian sums to 0, as that of softmax does */
     double identity;    /* largest |mu a + gradient| that is optimal */
     double gap;         /* largest gap that is optimal, as a share of the objective */
     int64_t most_steps; /* of Newton's method; 0: no limit */
@@ -49,8 +50,8 @@ typedef struct mcr_smooth_result {
     double objective, rest, gap; /* rest: largest |mu a + gradient| */
 } mcr_smooth_result;
 
-/* a: the start, then the solution; f: G a at the end, from scratch. All of G is kept where the
- * budget has space for it. Deterministic for any number of threads. */
+/* a: the start, then the solution; f: G a at the end, from scratch. All of G is stored if it fits
+ * into the budget. Deterministic for any number of threads. */
 mcr_status mcr_smooth_solve(mcr_gram *gram, const mcr_smooth *problem, double *a, double *f,
                             mcr_smooth_result *result);
 

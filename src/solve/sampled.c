@@ -12,7 +12,7 @@
 enum {
     PER_FEATURE = 6, /* rows of the preconditioner */
     MANY = 8,        /* rows for each feature: fewer are factorised as they are */
-    SLOW = 12,       /* steps: a preconditioner that needs more is made again */
+    SLOW = 12,       /* steps: a preconditioner that needs more is recomputed */
     MOST = 60,       /* steps */
     PART = 256       /* rows that are added at a time */
 };
@@ -119,8 +119,8 @@ static mcr_status add_rows(mcr_sampled *t, int64_t count, const int64_t *row, co
     return s;
 }
 
-/* The matrix of all these rows: what changed, if that is little and rounding was no more than these
- * weights stand. */
+/* The matrix of all these rows: only the changes, if these are few and the accumulated rounding
+ * error is tolerable for these weights. */
 static mcr_status take_all(mcr_sampled *t, mcr_rows rows, const double *weight, double h)
 {
     int64_t most = rows.count / 2, changed = most + 1;
@@ -259,7 +259,7 @@ mcr_status mcr_sampled_walk(mcr_sampled *t, mcr_walk *w)
     for (int64_t i = 0; i < t->count && !w->status; i++)
         if (t->row[i] < (i ? t->row[i - 1] + 1 : 0) || t->row[i] >= mcr_gram_rows(t->d))
             return mcr_walk_refuse(w);
-    /* What was added and subtracted left its rounding: the matrix is kept as it is. */
+    /* The matrix has the rounding errors of all updates, so it is stored as it is. */
     for (int64_t i = 0; i < t->m->n; i++)
         mcr_walk_bytes(w, t->m->a + i * t->m->ld + i + 1,
                        sizeof(double) * (size_t)(t->m->n - i - 1));

@@ -1,10 +1,10 @@
 /* sampled.h (internal): systems (1 + D' diag(a) D / h) x = b with rows of a restricted Gram, one
  * after the other, with rows and h that change little.
  *
- * Few rows: by the factor of D' diag(a) D + h. The matrix is kept, and only rows that come or go
- * are added and subtracted. Many rows: by conjugate gradients, preconditioned by the same matrix of
- * some of the rows, which serves for further systems as long as few steps do. It is known by its
- * rows and weights, which a checkpoint keeps.
+ * Few rows: by the factor of D' diag(a) D + h. The matrix is kept, and only rows that enter or
+ * leave are added or subtracted. Many rows: by conjugate gradients, preconditioned by the same
+ * matrix of some of the rows, which is reused for further systems as long as few steps are needed.
+ * It is determined by its rows and weights, which a checkpoint stores.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ typedef struct mcr_sampled {
     bool whole;                  /* these are all rows of the last system, not some */
     double sum;                  /* of the weights that the matrix was made of */
     double h;                    /* of the factor; 0: there is none */
-    bool (*is_over)(void *self); /* a limit is reached: a rough solution will do; NULL: never */
+    bool (*is_over)(void *self); /* a limit is reached: a rough solution is enough; NULL: never */
     void *self;
 } mcr_sampled;
 

@@ -3,14 +3,14 @@
  * Each round takes a working set of some hundred coefficients (half of it kept from the round
  * before: free ones first, then the newest), solves its own problem with smo_inner.c on its block
  * of K, and then updates the gradient by whole rows of K, but only for coefficients that changed.
- * Rows and gradient are most of the work, so they run through the fused passes of the Gram; a
- * moderate cache keeps rows that come again. Coefficients that stay at a bound leave the active set
- * when that is sure to pay (rent or buy): getting back their gradient costs about as much as has
- * been spent since the last whole gradient. At the end the gradient is computed afresh and the
- * optimality conditions are tested on it; if they fail, the rounds go on from there.
+ * Rows and gradient are most of the work, so they use the fused passes of the Gram; a moderate
+ * cache keeps rows that are used again. Coefficients that stay at a bound leave the active set when
+ * that is certain to pay (rent or buy): restoring their gradient costs about as much as has been
+ * spent since the last full gradient. At the end the gradient is recomputed from scratch and the
+ * optimality conditions are tested on it; if they fail, the rounds continue from there.
  *
- * A small problem whose K is cheap is its own working set: rows of K are made when they are first
- * used (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
+ * A small problem with a cheap K is a single working set: rows of K are computed when they are
+ * first used (smo_rows.c), or all of K is given by the caller, and the inner solver does the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ enum {
     FIRST_STORED = 160, /* where all of K is there, and the start is near */
     MOST_STORED = 1024,
     FRUITLESS_ROUNDS = 3,
-    WHOLE_STEPS = 50000, /* between looks at the limits when the working set is everything */
+    WHOLE_STEPS = 50000, /* between checks of the limits when the working set is everything */
     MOST_VERIFICATIONS = 8,
     /* Steps, and so many for each object, before few objects get another method, and twice that
      * after it; steps, or so many for each object, that more of them may take. */
@@ -242,9 +242,9 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
 
 /* ---- the rounds -------------------------------------------------------------------------------*/
 
-/* What the errors of kernel values are likely to come to in the gradient, where they add up like a
- * random walk over the coefficients; *objective (NULL: not wanted): in the objective. An estimate
- * that only steers the rounds: the certificate does not rest on it. */
+/* The likely effect of errors of kernel values on the gradient, if they add up like a random walk
+ * over the coefficients; *objective (NULL: not wanted): on the objective. This estimate only steers
+ * the rounds; the certificate does not depend on it. */
 static double rounding_of(const mcr_smo *s, const double *b, int64_t n, double *objective)
 {
     double squares = 0, most = 0, unit = s->precise ? 1e-16 : 1e-7;
@@ -296,7 +296,7 @@ static mcr_status look_at_diagonal(mcr_smo *s, bool *large)
         if (!isfinite(s->diagonal[v]))
             return mcr_fail(s->ctx, MCR_NUMERIC,
                             "the kernel of object %lld with itself is not a finite number: scale "
-                            "the data, or take smaller parameters",
+                            "the data, or use smaller parameters",
                             (long long)v + 1);
         if (fabs(s->diagonal[v]) > s->largest)
             s->largest = fabs(s->diagonal[v]);
@@ -405,7 +405,7 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         if (s->work > before_rows)
             s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
         /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
-         * tolerance is beyond what these numbers can tell apart. */
+         * tolerance is below the resolution of these numbers. */
         double least = 0;
         if (steps == most)
             rounding(s, &least);
@@ -422,7 +422,7 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
     return st;
 }
 
-/* The same where the working set is everything: the inner solver alone, with looks at the
+/* The same where the working set is everything: the inner solver alone, with checks of the
  * limits. */
 static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
 {
@@ -452,7 +452,7 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
             *stop = steps == 0 ? MCR_STOP_STUCK : MCR_STOP_OPTIMAL;
             break;
         }
-        /* So many steps that their rounding may have carried the gradient away. */
+        /* So many steps that their accumulated rounding error may be large. */
         st = mcr_smo_fresh_gradient(s);
         double now = objective(s), noise;
         rounding(s, &noise);
@@ -470,11 +470,10 @@ static mcr_status look_at_gradient(mcr_smo *s)
 {
     for (int64_t i = 0; i < s->n; i++)
         if (!isfinite(s->g[i]))
-            return mcr_fail(
-                s->ctx, MCR_NUMERIC,
-                "sums of kernel values with object %lld are not finite numbers: scale the "
-                "data, or take another kernel",
-                (long long)i + 1);
+            return mcr_fail(s->ctx, MCR_NUMERIC,
+                            "sums of kernel values with object %lld are not finite numbers: scale "
+                            "the data, or use another kernel",
+                            (long long)i + 1);
     return MCR_OK;
 }
 
@@ -523,8 +522,8 @@ static int64_t last_patience(int64_t n)
     return n > LAST_PATIENCE / LAST_EACH ? LAST_EACH * n : LAST_PATIENCE;
 }
 
-/* Another method, in double, where steps make no progress: kept if it comes nearer to the optimum.
- * *good: it does so within the tolerance. */
+/* Another method, in double, if steps make no progress; its result is kept if it is closer to the
+ * optimum. *good: it is within the tolerance. */
 static mcr_status try_interior(mcr_smo *s, bool *good)
 {
     double *b = mcr_alloc(s->ctx, (size_t)s->n, sizeof *b), before = s->result->violation;
@@ -583,7 +582,7 @@ static void give_result(mcr_smo *s, mcr_stop stop, double *g)
             (long long)found, mcr_now() - s->began);
 }
 
-/* Rounds, each followed by a look at the true gradient, until that satisfies the conditions. */
+/* Rounds, each followed by a check of the true gradient, until that satisfies the conditions. */
 static mcr_status solve(mcr_smo *s, mcr_stop *stop)
 {
     mcr_status st = MCR_OK;

@@ -2,8 +2,8 @@
  *
  *   min  1/2 b'Kb - z'b + epsilon |b|_1    lo <= b <= hi,  the sum of b over each group kept
  *
- * with one signed coefficient b_i an object, f(x) = sum b_i K(x_i, x) + bias. Classification has
- * z = y, b_i between 0 and y_i C_i; regression z = targets, |b_i| <= C_i and epsilon > 0; the nu
+ * with one signed coefficient b_i per object, f(x) = sum b_i K(x_i, x) + bias. Classification has z
+ * = y, b_i between 0 and y_i C_i; regression z = targets, |b_i| <= C_i and epsilon > 0; the nu
  * variants have two groups, whose sums the start fixes; without a bias there is no equality.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -41,7 +41,7 @@ typedef struct mcr_qp_result {
     double violation;
     double low[2],
         high[2]; /* of each group: lowest slope up, highest slope down: -bias is between */
-    /* What rounding in double may change, at most: in b'Kb, and in the violation. */
+    /* Bounds on the rounding error in double: of b'Kb, and of the violation. */
     double square_error, violation_error;
     double size, largest; /* sum of |b| sqrt(K(x,x)), largest K(x,x) */
 } mcr_qp_result;
@@ -53,13 +53,14 @@ void mcr_qp_walk_result(mcr_qp_result *result, struct mcr_walk *w);
 /* b: a feasible start (warm starts are welcome), then the solution; g (n values): K b at the end,
  * from scratch. The result is deterministic for any number of threads. A limit that is reached is
  * an outcome, not an error: b is feasible in any case. Of a Gram that is floats and nothing else
- * (mcr_gram_is_float) the problem is one of many that are only compared: solved to the tolerance,
- * too, but what floats cannot tell apart ends as stuck; MCR_NUMERIC if K b is not finite. */
+ * (mcr_gram_is_float) the problem is one of many that are only compared: also solved to the
+ * tolerance, but it stops as stuck if floats are not precise enough; MCR_NUMERIC if K b is not
+ * finite. */
 mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double *g,
                         mcr_qp_result *result);
 
-/* Whether so many objects of a Gram are one working set whose rows of K are made when they are
- * used. */
+/* Whether this many objects of a Gram are one working set whose rows of K are computed when they
+ * are used. */
 bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* smo_active.c: slopes and gradient of the quadratic programs, and the active set.
  *
- * Coefficients that stay at a bound leave the active set when that is sure to pay (rent or buy):
- * getting back their gradient costs about as much as has been spent since the last whole gradient.
+ * Coefficients that stay at a bound leave the active set when that is certain to pay (rent or buy):
+ * restoring their gradient costs about as much as has been spent since the last full gradient.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,8 +66,7 @@ double mcr_smo_look(mcr_smo *s)
 
 /* ---- gradient ---------------------------------------------------------------------------------*/
 
-/* The first gradient: where it and the certificate cannot be had in time, there is nothing to
- * keep. */
+/* The first gradient: if it and the certificate cannot be computed in time, there is no result. */
 static mcr_status watch_first(mcr_smo *s, double began, int64_t done, int64_t count)
 {
     double n = (double)s->n, now = mcr_now();
@@ -196,7 +195,7 @@ static void all_active(mcr_smo *s)
     s->work = 0;
 }
 
-/* The whole gradient from nothing. All become active; the working set must be translated or dropped
+/* The full gradient from scratch. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
 {
@@ -226,7 +225,7 @@ mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 
 /* ---- shrinking --------------------------------------------------------------------------------*/
 
-/* Counts, for every active column outside the working set, the looks at which it could not have
+/* Counts, for every active column outside the working set, the checks at which it could not have
  * moved; returns how many have stayed long enough. */
 static int64_t count_idle(mcr_smo *s)
 {
@@ -314,7 +313,7 @@ mcr_status mcr_smo_consider_shrinking(mcr_smo *s)
     return s->work > SHRINK_RENT * support * (double)leaving ? shrink(s, leaving) : MCR_OK;
 }
 
-/* Back to the whole set: the rests get the gradient of all that changed since they left. */
+/* Back to the whole set: the shrunk columns get the gradient of all changes since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s)
 {
     double *whole = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *whole);

@@ -1,10 +1,10 @@
-/* smo_certify.c: the gradient that the certificate rests on.
+/* smo_certify.c: the gradient for the certificate.
  *
  * During the rounds the gradient comes from float kernel values. Their rounding has a bound
  * (mcr_gram_error), but it is a worst case and often large beside the tolerance. So at the end
- * whatever it could change is computed again in double: the gradient of all coefficients that are
- * not 0, which is part of both objectives, and that of those at 0 that could set the violation, the
- * bias or a loss. The others are further from that than they may err.
+ * everything that it could affect is recomputed in double: the gradient of all non-zero
+ * coefficients, which is part of both objectives, and the gradient of those at 0 that could
+ * determine the violation, the bias or a loss. The others are farther from that than their error.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -256,14 +256,14 @@ static mcr_status check_running(mcr_smo *s, check *c)
     return st ? st : compute_doubtful(s, c, count);
 }
 
-/* Where no bound on the rounding of kernel values is known, so much is taken for it. */
+/* Used if no bound on the rounding of kernel values is known. */
 #define UNKNOWN_ERROR 1e-12
 
 /* Where rounding in double hides more than so large a share of the tolerance, the gradient is
  * computed in extended precision. */
 #define DOUBT 0.01
 
-/* The gradient once more, in extended precision; what is unknown then. */
+/* The gradient once more, in extended precision, and its remaining error. */
 static mcr_status extend_gradient(mcr_smo *s, double size)
 {
     double *f = mcr_alloc(s->ctx, 2 * (uint64_t)s->n, sizeof *f), largest = 0, sum = 0;

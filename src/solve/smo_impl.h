@@ -1,4 +1,4 @@
-/* smo_impl.h (internal): the insides of smo*.c; see smo.h.
+/* smo_impl.h (internal): the internals of smo*.c; see smo.h.
  *
  * smo.c         the rounds, limits, verification
  * smo_active.c  slopes, gradient, the active set
@@ -149,7 +149,7 @@ static inline bool mcr_smo_is_plain(const mcr_smo *s)
 
 /* Extremes of the slopes of each group into low and high; returns the violation. */
 double mcr_smo_look(mcr_smo *s);
-/* The whole gradient from nothing. All become active; the working set must be translated or dropped
+/* The full gradient from scratch. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
 /* The same of a trial that begins near p->from: g is K times that. */
@@ -177,7 +177,7 @@ void mcr_smo_free_rests(mcr_smo *s);
 mcr_smo_rest *mcr_smo_new_rest(mcr_smo *s, int64_t count);
 /* What depends on float or double: block, cache, inner solver. */
 mcr_status mcr_smo_open_precision(mcr_smo *s, bool precise);
-/* Goes on where the program ended before; *found: there was a state (s->done: it is the result). */
+/* Continues where an earlier run ended; *found: there was a state (s->done: it is the result). */
 mcr_status mcr_smo_go_on(mcr_smo *s, bool *found);
 /* Between two rounds: the state for a checkpoint; and the end. */
 mcr_status mcr_smo_offer(mcr_smo *s);
@@ -194,12 +194,12 @@ bool mcr_smo_is_rough(const mcr_smo *s, const double *b, int64_t n);
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
-/* Back to the whole set: the rests get the gradient of all that changed since they left. */
+/* Back to the whole set: the shrunk columns get the gradient of all changes since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s);
 
 /* Places and stride of a block for as many slots as there are. */
 void mcr_smo_lay_out(mcr_smo *s);
-/* Where the set is everything: rows of K are made when they are used; the listed ones, now. */
+/* If the set is everything: rows of K are computed when they are used; the listed ones, now. */
 mcr_status mcr_smo_open_rows(mcr_smo *s);
 void mcr_smo_close_rows(mcr_smo *s);
 mcr_status mcr_smo_need_rows(mcr_smo *s, const int64_t *object, int64_t count);
@@ -219,8 +219,8 @@ int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps);
 /* Steps of two coefficients, and of all free ones, on the block as it stands, to its tolerance or
  * its most_steps. */
 mcr_status mcr_smo_run_block(mcr_smo *s, int64_t *steps);
-/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change:
- * of the objective. */
+/* Adopts the new coefficients and updates the gradient; *changed: how many; *change: of the
+ * objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change);
 
 #endif

@@ -27,8 +27,8 @@ typedef struct mcr_smo_block {
     double tolerance;
     double tau; /* curvature where it is not positive */
     int64_t most_steps;
-    /* Rows that are made when they are first used: called with a member whose row is not `there`.
-     * NULL: all rows are. */
+    /* Rows that are computed when they are first used: called with a member whose row is not
+     * `there`. NULL: all rows are there. */
     unsigned char *there;
     void (*make_row)(void *arg, int64_t member);
     void *arg;

@@ -1,4 +1,4 @@
-/* smo_interior.c: small quadratic programs by an interior point method, for where steps of two
+/* smo_interior.c: small quadratic programs by an interior point method, used if steps of two
  * coefficients make no progress: kernels with a huge range of values, nearly singular ones, very
  * large bounds.
  *
@@ -357,7 +357,7 @@ mcr_status mcr_smo_interior(mcr_smo *s, double *b, bool *found)
         if (st || few == MOST_SHORT || mu < ENOUGH * t.scale * t.scale || mcr_smo_is_over(s))
             break;
     }
-    /* What cannot be computed or kept leaves the coefficients as they are. */
+    /* If it cannot be computed or stored, the coefficients stay as they are. */
     if ((!st || st == MCR_NUMERIC) && t.parts > 0 && isfinite(mu)) {
         round_off(&t, b);
         *found = true;

@@ -1,19 +1,19 @@
 /* smo_newton.c: the working set's own problem by steps of two coefficients and steps of all free
  * ones.
  *
- * Where bounds are wide, many coefficients are free and depend on each other: steps of two then
- * creep along the valley. A Newton step on the free ones solves
+ * If bounds are wide, many coefficients are free and depend on each other: steps of two are then
+ * slow. A Newton step on the free ones solves
  *
  *     min  1/2 d'Kd + g'd,  the sum of d over each group 0,  b + d within the bounds
  *
  * by a primal active set. With the inverse M of K + shift, of the free ones, the direction is -Mg.
- * A constraint a'd = 0, the sum of a group or a coefficient that has come to its bound, takes
- * Ma (Ma)' / a'Ma off M: one vector more, and the direction follows from the one before. So each
- * bound costs a few products of vectors, however many come. At the end the slopes are computed
- * from K, and what the shift has left over is corrected with the same M. Steps of two follow, which
- * release what should leave its bound. An inverse is bought when the steps of two before it have
- * cost as much (rent or buy), in operations that are counted: the result depends neither on threads
- * nor on the clock.
+ * A constraint a'd = 0, the sum of a group or a coefficient that has come to its bound, takes Ma
+ * (Ma)' / a'Ma off M: one vector more, and the direction follows from the one before. So each bound
+ * costs a few products of vectors. At the end the slopes are computed from K, and the error caused
+ * by the shift is corrected with the same M. Steps of two follow, which release coefficients that
+ * should leave their bounds. An inverse is computed when the steps of two before it have cost as
+ * much (rent or buy), measured in counted operations: the result depends neither on threads nor on
+ * the clock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /* smo_resume.c: the state of a quadratic program between two rounds, for a checkpoint.
  *
- * Coefficients, gradient, working set and active set are kept, and which rows the cache holds: in
- * what order rows are added decides the last bits of the gradient. Kernel values are not kept, but
- * computed again: they depend on their two objects only.
+ * Coefficients, gradient, working set and active set are stored, and the list of cached rows: the
+ * order in which rows are added determines the last bits of the gradient. Kernel values are not
+ * stored but recomputed: they depend only on their two objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* smo_rows.c: rows of K that are made when they are first used, where the working set is
+/* smo_rows.c: rows of K that are computed when they are first used, if the working set is
  * everything.
  *
- * An easy problem needs few rows: those of its support vectors and of what was tried on the way.
- * Each is one pass over the columns; it is kept behind the row before it, so that little memory is
- * touched and what is used stays in the caches. Where many rows have been made the rest is likely
- * to follow: then all of K is computed at once, by all workers.
+ * An easy problem needs few rows: those of its support vectors and of other coefficients that were
+ * tried. Each is one pass over the columns; it is stored after the previous row, so that little
+ * memory is touched and the rows in use stay in the caches. If many rows have been computed, the
+ * remaining ones are likely to be needed: then all of K is computed at once, by all workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -157,8 +157,8 @@ static bool wants_all(mcr_smo *s)
     return now > FALLEN * first;
 }
 
-/* In the middle of the inner solver there is no way to fail: it goes on with zeros, and what comes
- * of it is thrown away. */
+/* The inner solver cannot fail in the middle: it continues with zeros, and its result is
+ * discarded. */
 static void make_row(void *arg, int64_t member)
 {
     mcr_smo *s = arg;

@@ -1,4 +1,4 @@
-/* smo_rows.h (internal): rows of K that are made when a solver first uses them.
+/* smo_rows.h (internal): rows of K that are computed when a solver first uses them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "base/context.h"
 
-/* Memory for rows, which problems that are solved one after the other use again: touching new
- * memory takes longer than computing what goes there. Not for several threads at once. */
+/* Memory for rows, reused by problems that are solved one after the other: touching fresh memory
+ * takes longer than computing the values. One thread at a time. */
 typedef struct mcr_row_pool mcr_row_pool;
 mcr_status mcr_row_pool_open(mcr_row_pool **out, mcr *ctx);
 void mcr_row_pool_close(mcr_row_pool *pool); /* NULL allowed */

@@ -457,8 +457,8 @@ static bool is_settled(const mcr_smo *s, int64_t m)
     return s->slot_b[m] <= s->slot_lo[m] || s->slot_b[m] >= s->slot_hi[m] || s->slot_b[m] == 0;
 }
 
-/* Takes the new coefficients over and brings the gradient up to date; *changed: how many; *change:
- * of the objective. */
+/* Adopts the new coefficients and updates the gradient; *changed: how many; *change: of the
+ * objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
 {
     int64_t count = 0, keep = 0;

@@ -33,7 +33,8 @@ mcr_status mcr_squares_open(mcr_squares *q, mcr_gram *gram, const double *y, con
                        .outputs = outputs,
                        .y = y,
                        .weight = weight,
-                       .tol = tol};
+                       .tol = tol,
+                       .share = NAN};
     size_t n = (size_t)q->n, all = n * (size_t)outputs;
     if (!mcr_alloc_doubles(q->ctx, n, &q->diagonal, &q->root) ||
         !mcr_alloc_doubles(q->ctx, all, &q->b, &q->x, &q->f, &q->rest))
@@ -134,6 +135,7 @@ static mcr_status evaluate(mcr_squares *q)
         q->rest[at] = q->b[at] - root * q->f[at] - q->lambda * q->x[at];
     }
     q->residual = s ? NAN : worst_ratio(q, q->rest, q->b);
+    q->share = NAN;
     return s;
 }
 
@@ -336,66 +338,6 @@ static mcr_status solve_quickly(mcr_squares *q, bool *done)
     return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */
 }
 
-/* ---- from features ----------------------------------------------------------------------------*/
-
-static mcr_status solve_features(mcr_squares *q)
-{
-    mcr_shifted t;
-    int64_t p = mcr_gram_width(q->gram);
-    bool direct = p <= MCR_SQUARES_DIRECT || mcr_gram_work(q->gram) >= (double)p;
-    mcr_status s = mcr_shifted_open(&t, q->gram, q->root, direct, "ridge",
-                                    "ridge: the matrix of the features");
-    t.tol = 1e-2 * q->tol;
-    if (!s)
-        s = mcr_shifted_solve(&t, q->lambda, q->b, q->outputs, q->x);
-    q->steps = t.steps;
-    mcr_shifted_close(&t);
-    if (s == MCR_NUMERIC)
-        s = mcr_advise(q->ctx,
-                       mcr_fail(q->ctx, MCR_NUMERIC,
-                                "ridge: the matrix of the features is singular to rounding: take a "
-                                "larger lambda than %g, or form=dual",
-                                q->lambda),
-                       "option form=dual");
-    return s ? s : evaluate(q);
-}
-
-/* ---- all of it --------------------------------------------------------------------------------*/
-
-mcr_status mcr_squares_solve(mcr_squares *q, double lambda, bool exactly)
-{
-    bool done = false;
-    mcr_status s = MCR_OK;
-    q->lambda = lambda;
-    q->jitter = 0;
-    q->gradient = INFINITY;
-    q->lost = false;
-    if (q->near) {
-        s = mcr_squares_conjugate(q);
-        if (s || !q->lost)
-            return s ? s : evaluate(q);
-    }
-    if (mcr_gram_width(q->gram) > 0)
-        return solve_features(q);
-    if (!exactly)
-        s = solve_quickly(q, &done);
-    if (!s && !done)
-        s = mcr_squares_fill(q, true);
-    return s || done ? s : solve_somehow(q);
-}
-
-mcr_status mcr_squares_invert(mcr_squares *q)
-{
-    mcr_status s = MCR_OK;
-    if (!q->inverse && !(q->inverse = mcr_alloc(q->ctx, (size_t)q->n, sizeof *q->inverse)))
-        return MCR_NO_MEMORY;
-    if (q->jitter > 0) { /* x is of the system without it */
-        memcpy(q->x, q->b, sizeof *q->x * (size_t)(q->n * q->outputs));
-        s = apply_factor(q, q->x);
-    }
-    return s ? s : mcr_system_inverse(&q->m, false, q->inverse, "ridge");
-}
-
 /* ---- the certificate --------------------------------------------------------------------------*/
 
 bool mcr_squares_is_solved(const mcr_squares *q)
@@ -480,18 +422,19 @@ static mcr_status evaluate_extended(mcr_squares *q, bool solved, double *share)
 static mcr_status find_errors(mcr_squares *q, const double *a, double *error, double *value)
 {
     enum { DOUBT = 10 };
-    bool solved = mcr_squares_is_solved(q);
-    double share = NAN;
-    mcr_status s = multiplies_by_sums(q) && !multiplies_triangle(q)
+    bool solved = mcr_squares_is_solved(q), closer = isfinite(q->share);
+    double share = q->share;
+    mcr_status s = !closer && multiplies_by_sums(q) && !multiplies_triangle(q)
                        ? mcr_gram_sums_error(q->gram, &share)
                        : MCR_OK;
     if (!s)
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
     *value = s ? NAN : value_error(q, solved, error);
-    if (s || DOUBT * *value <= q->tol)
+    if (s || closer || DOUBT * *value <= q->tol)
         return s;
     s = evaluate_extended(q, solved, &share);
     if (!s && isfinite(share)) {
+        q->share = share;
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
         *value = value_error(q, solved, error);
     }
@@ -501,20 +444,149 @@ static mcr_status find_errors(mcr_squares *q, const double *a, double *error, do
 mcr_status mcr_squares_certify(mcr_squares *q, double *a, mcr_squares_known *known)
 {
     int64_t n = q->n, k = q->outputs;
-    bool values = mcr_gram_width(q->gram) == 0; /* of features no bound is known */
     double *error = mcr_alloc(q->ctx, (uint64_t)(n * k), sizeof *error);
     mcr_status s = error ? MCR_OK : MCR_NO_MEMORY;
     *known = (mcr_squares_known){0, 0, 0};
     for (int64_t at = 0; at < n * k && !s; at++)
         a[at] = q->root[at / k] * q->x[at];
-    if (!s && values)
+    if (!s)
         s = find_errors(q, a, error, &known->value_error);
     for (int64_t at = 0; at < n * k && !s; at++) {
         double e = q->y[at] - q->f[at];
         known->objective += q->weight[at / k] * e * e + q->lambda * a[at] * q->f[at];
     }
-    if (!s && values)
+    if (!s)
         known->objective_error = objective_error(q, a, error, known->objective);
     mcr_free(q->ctx, error);
     return s;
+}
+
+/* ---- from features ----------------------------------------------------------------------------*/
+
+/* The residual of x, and what rounding may change in it. */
+static mcr_status evaluate_features(mcr_squares *q, double *space, double *off)
+{
+    int64_t all = q->n * q->outputs;
+    mcr_status s = evaluate(q);
+    for (int64_t at = 0; at < all && !s; at++)
+        space[at] = q->root[at / q->outputs] * q->x[at];
+    return s ? s : find_errors(q, space, space + all, off);
+}
+
+/* Corrects the solution by its residual, which is in extended precision where double's rounding
+ * hides it: with a small lambda coefficients are large, and sums of them lose most digits. */
+static mcr_status correct_features(mcr_squares *q, mcr_shifted *t, bool *proved)
+{
+    enum { MOST = 4 };
+    const double enough = 0.1;
+    int64_t all = q->n * q->outputs;
+    double *space = mcr_alloc(q->ctx, 3 * (size_t)all, sizeof *space), before = INFINITY, off = 0;
+    double *step = space ? space + 2 * all : NULL;
+    mcr_status s = space ? evaluate_features(q, space, &off) : MCR_NO_MEMORY;
+    for (int i = 0; i < MOST && !s; i++) {
+        if (q->residual + off <= enough * q->tol || !(q->residual < 0.5 * before))
+            break;
+        before = q->residual;
+        s = mcr_shifted_solve(t, q->lambda, q->rest, q->outputs, step);
+        q->steps += t->steps;
+        for (int64_t at = 0; at < all && !s; at++)
+            q->x[at] += step[at];
+        if (!s)
+            s = evaluate_features(q, space, &off);
+    }
+    *proved = !s && q->residual + off <= q->tol;
+    if (!s && q->residual > before) { /* worse: back */
+        for (int64_t at = 0; at < all; at++)
+            q->x[at] -= step[at];
+        s = evaluate(q);
+    }
+    mcr_free(q->ctx, space);
+    return s;
+}
+
+/* With kernel values of few objects, where features are no use: the coefficients that solve the
+ * system may be too large for doubles, while others make the gradient 0. was: what features came
+ * to. */
+static mcr_status solve_values(mcr_squares *q, mcr_status was)
+{
+    size_t bytes = sizeof *q->x * (size_t)(q->n * q->outputs);
+    double *kept = mcr_alloc(q->ctx, 1, bytes);
+    if (!kept)
+        return MCR_NO_MEMORY;
+    memcpy(kept, q->x, bytes);
+    mcr_status s = mcr_squares_fill(q, false);
+    if (!s)
+        s = solve_somehow(q);
+    if (!was && (s == MCR_NUMERIC || s == MCR_OVER_BUDGET)) {
+        memcpy(q->x, kept, bytes);
+        q->jitter = 0;
+        q->gradient = INFINITY;
+        s = evaluate(q);
+    }
+    mcr_free(q->ctx, kept);
+    return s;
+}
+
+static mcr_status solve_features(mcr_squares *q)
+{
+    enum { FEW = 2000 };
+    mcr_shifted t;
+    int64_t p = mcr_gram_width(q->gram);
+    bool proved = false;
+    bool direct = p <= MCR_SQUARES_DIRECT || mcr_gram_work(q->gram) >= (double)p;
+    mcr_status s = mcr_shifted_open(&t, q->gram, q->root, direct, "ridge",
+                                    "ridge: the matrix of the features");
+    t.tol = 1e-2 * q->tol;
+    if (!s)
+        s = mcr_shifted_solve(&t, q->lambda, q->b, q->outputs, q->x);
+    q->steps = t.steps;
+    if (!s)
+        s = correct_features(q, &t, &proved);
+    mcr_shifted_close(&t);
+    if (!proved && (!s || s == MCR_NUMERIC) && q->n <= FEW)
+        s = solve_values(q, s);
+    if (s == MCR_NUMERIC)
+        s = mcr_advise(q->ctx,
+                       mcr_fail(q->ctx, MCR_NUMERIC,
+                                "ridge: the matrix of the features is numerically singular: use a "
+                                "larger lambda than %g, or form=dual",
+                                q->lambda),
+                       "option form=dual");
+    return s;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------*/
+
+mcr_status mcr_squares_solve(mcr_squares *q, double lambda, bool exactly)
+{
+    bool done = false;
+    mcr_status s = MCR_OK;
+    q->lambda = lambda;
+    q->jitter = 0;
+    q->gradient = INFINITY;
+    q->lost = false;
+    if (q->near) {
+        s = mcr_squares_conjugate(q);
+        if (s || !q->lost)
+            return s ? s : evaluate(q);
+    }
+    if (mcr_gram_width(q->gram) > 0)
+        return solve_features(q);
+    if (!exactly)
+        s = solve_quickly(q, &done);
+    if (!s && !done)
+        s = mcr_squares_fill(q, true);
+    return s || done ? s : solve_somehow(q);
+}
+
+mcr_status mcr_squares_invert(mcr_squares *q)
+{
+    mcr_status s = MCR_OK;
+    if (!q->inverse && !(q->inverse = mcr_alloc(q->ctx, (size_t)q->n, sizeof *q->inverse)))
+        return MCR_NO_MEMORY;
+    if (q->jitter > 0) { /* x is of the system without it */
+        memcpy(q->x, q->b, sizeof *q->x * (size_t)(q->n * q->outputs));
+        s = apply_factor(q, q->x);
+    }
+    return s ? s : mcr_system_inverse(&q->m, false, q->inverse, "ridge");
 }

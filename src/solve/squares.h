@@ -31,6 +31,7 @@ typedef struct mcr_squares {
     /* The solution, and how good it is. */
     double lambda;
     double *x, *f;   /* n x outputs; f = K a */
+    double share;    /* of the error of f, where that is in extended precision; NAN: it is not */
     double residual; /* the largest of all columns, relative to the targets */
     double gradient; /* relative to that at 0; INFINITY: not needed */
     double jitter;   /* added to the diagonal for the factor alone, where that was singular */

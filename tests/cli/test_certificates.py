@@ -281,7 +281,7 @@ def test_radius_of_a_square():
     tap.check_near(whole["radius2"], 2, 0.01)
     assert whole["radius2"] >= 2 - 1e-9, "an upper bound"
     done = tap.mercer("fit", "ridge", "d.csv", "--task", "classify", "--report", "bounds", status=2)
-    assert "bounds are there for models of svm" in done.stderr, done.stderr
+    assert "bounds are available only for svm" in done.stderr, done.stderr
 
 
 # ---- intervals ----------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ def test_detection_is_scored_by_ranks():
         for i in range(12):
             out.write("%g,%g,1\n" % (3 * math.sin(5 * i), 3 * math.cos(5 * i)))
     done = tap.mercer("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", status=1)
-    assert "say which class is the anomaly" in done.stderr, done.stderr
+    assert "name the class of anomalies" in done.stderr, done.stderr
     got = tap.mercer_json("cv", "one-class", "d.csv", "-k", "rbf(gamma=1)", "--nu", "0.1",
                           "--positive", "1")["metrics"]
     tap.check_equal(set(got), {"roc_auc", "average_precision", "accuracy"})

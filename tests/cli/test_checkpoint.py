@@ -160,14 +160,14 @@ def test_refused():
               [*kmeans, "--seed", "7"], ["kmeans", "d.csv", "-k", "rbf(gamma=0.6)", "--clusters", "3"],
               ["svm", "d.csv", *RBF]]
     for words in others:
-        refused([*words, *with_c], "this is no checkpoint of this training")
+        refused([*words, *with_c], "this is not the checkpoint of this training")
     whole = content("c")
     lines = whole.split(b"\n", 2)
     tap.check_equal(lines[0], b"mercer checkpoint")
-    for made, text in ((b"\n".join([lines[0], b"0.0.1", lines[2]]), 'is of version "0.0.1"'),
+    for made, text in ((b"\n".join([lines[0], b"0.0.1", lines[2]]), 'was written by version "0.0.1"'),
                        (whole[:-20], "damaged"), (whole[:200] + b"x" + whole[201:], "damaged"),
-                       (whole + b"x", "damaged"), (b"", "no checkpoint of a training"),
-                       (b"x,y\n1,2\n", "no checkpoint of a training")):
+                       (whole + b"x", "damaged"), (b"", "not the checkpoint of a training"),
+                       (b"x,y\n1,2\n", "not the checkpoint of a training")):
         with open("c", "wb") as f:
             f.write(made)
         refused([*kmeans, *with_c], text)
@@ -208,7 +208,7 @@ def go_on_from(words, state, seconds=None):
         return None
     assert done.returncode == 0 or (done.returncode == 1 and done.stderr.startswith("mercer: ")), (
         words, done.returncode, done.stderr)
-    assert "other parts" not in done.stderr or "or is damaged" in done.stderr, done.stderr
+    assert "other settings" not in done.stderr or "or is damaged" in done.stderr, done.stderr
     return done.returncode
 
 
@@ -256,7 +256,7 @@ def test_learners_without():
 
 
 def test_limits():
-    """A training that its time limit ends is not done: the same call goes on."""
+    """A training that its time limit ends is not done: the same call continues."""
     prepare()
     tap.mercer("sample", "moons", "-n", "4000", "--noise", "0.3", "-o", "d.csv", "--seed", "1")
     words = ["svm", "d.csv", *RBF, "-C", "100", "--max-steps", "2000000", "--time-limit", "600"]
@@ -266,6 +266,13 @@ def test_limits():
                env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
     fit([*words, *stopped])
     tap.check_equal(content("m.mercer"), content("whole.mercer"), "the model")
+    os.remove("c")
+    tap.mercer("fit", *words, *stopped, "--quiet", "--threads", "1",
+               env={"LD_PRELOAD": CLOCK, "CLOCK": "jump:60"}, status=None)
+    for other in (["--time-limit", "6000"], []):  # as the message of the first call says: allow more
+        fit([*words[:-2], *other, *stopped])
+        steps, whole = (tap.mercer_json("info", m)["iterations"] for m in ("m.mercer", "whole.mercer"))
+        tap.check_equal(steps, whole, "steps with " + " ".join(other))
     # gp: the search on samples ends by the clock, so another run begins on all objects elsewhere.
     tap.mercer("sample", "sinc", "-n", "1600", "-o", "e.csv", "--seed", "1")
     words = ["gp", "e.csv", *RBF, "--restarts", "1", "--time-limit", "600"]

@@ -72,8 +72,8 @@ def test_unknown_option():
                        (["-d"], "\"-d\" (did you mean -k 'poly(degree=3)'?)")):
         refused(["fit", "svm", "d.csv", *call], "fit: unknown option " + said)
     refused(["gram", "d.csv", "-g", "1"], 'gram: unknown option "-g" (see mercer help gram)')
-    refused(["--kernel", "linear", "gram"], 'unknown option "--kernel" (options of a verb stand '
-            'after it: see mercer help)')
+    refused(["--kernel", "linear", "gram"], 'unknown option "--kernel" (options follow '
+            'the verb: see mercer help)')
 
 
 def test_options_without_or_with_odd_values():

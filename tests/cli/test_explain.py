@@ -61,7 +61,7 @@ def test_scaled_columns_are_reported():
     for scale in ("none", "standard"):
         tap.mercer("fit", "svm", "f.csv", "-k", "linear", "--scale", scale, "-o", "f.mercer", "--quiet")
         tap.check_equal(tap.mercer_json("explain", "f.mercer")["scaled"], scale != "none")
-        tap.check_equal("after --scale" in tap.mercer("explain", "f.mercer").stdout, scale != "none")
+        tap.check_equal("scaled columns (--scale)" in tap.mercer("explain", "f.mercer").stdout, scale != "none")
 
 
 def test_random_features_are_not_explained():

@@ -118,7 +118,7 @@ def test_every_learner_with_every_kernel():
                 check_model(x, 1e-11, proba=1e-6)
                 checked += 1
             except AssertionError as fault:
-                if "takes no negative values" in str(fault):  # scaled new objects, which the program refuses
+                if "accepts no negative values" in str(fault):  # scaled new objects, which the program refuses
                     continue
                 faults.append("%s, %s: %s" % (learner, kernel, fault))
     assert not faults, "%d of %d:\n%s" % (len(faults), checked + len(faults), "\n".join(faults))

@@ -200,7 +200,7 @@ def test_precomputed_needs_no_kernel():
     done = tap.mercer("fit", "svm", "k.npy", "--target", "y.npy", "-k", "precomputed", status=1)
     assert "--format precomputed" in done.stderr, done.stderr
     # Kernel values that are taken for vectors are remarked on, other squares are not.
-    said = ("if these are kernel values, say --format precomputed, which reads .npy files and LIBSVM "
+    said = ("if these are kernel values, use --format precomputed, which reads .npy files and LIBSVM "
             "lines")
     assert said in tap.mercer("fit", "svm", "k.npy", "--target", "y.npy").stderr
     assert said in tap.mercer("fit", "svm", "k.npy", status=1).stderr
@@ -211,11 +211,48 @@ def test_precomputed_needs_no_kernel():
         tap.check_equal(tap.mercer("fit", "svm", *call).stderr, "")
 
 
-def test_numbers_as_classes_are_remarked_on():
-    done = tap.mercer("fit", "svm", sample("sinc", n=30, file="sinc.csv"))
-    assert "30 different numbers" in done.stderr and "svr" in done.stderr, done.stderr
+def write_labels(file, labels):
+    with open(file, "w") as f:
+        f.write("a,b,grade\n" + "".join("%d,%d,%s\n" % (i % 7, i * i % 11, y) for i, y in enumerate(labels)))
+    return file
+
+
+def test_measurements_are_no_classes():
+    file = sample("sinc", n=30, file="sinc.csv")
+    for learner in ("svm", "nu-svm", "l1-svm", "logistic", "perceptron", "pegasos", "fisher"):
+        for verb in ("fit", "cv", "tune"):
+            said = tap.mercer(verb, learner, file, status=1).stderr
+            assert said.startswith("mercer: sinc.csv: the targets are 30 different numbers, and " + learner), said
+            assert "use svr, ridge or gp (mercer %s ridge ...)" % verb in said, said
+            assert "--role COLUMN=category" in said, said
     for call in (["svr", "sinc.csv"], ["svm", sample("blobs", n=30, file="blobs.csv")]):
         tap.check_equal(tap.mercer("fit", *call).stderr, "")
+
+
+def test_numbers_that_are_classes():
+    """Codes go on as they were; whole numbers with gaps are remarked on, and a role says that they are classes."""
+    for classes, labels in ((11, [i % 11 for i in range(60)]), (26, [i % 26 + 1 for i in range(60)])):
+        done = tap.mercer("fit", "svm", write_labels("codes.csv", labels), "-k", "linear", "--json")
+        tap.check_equal((done.stderr, json.loads(done.stdout)["classes"]), ("", classes))
+    done = tap.mercer("fit", "svm", write_labels("gaps.csv", [i % 20 * 100 for i in range(60)]), "-k", "linear")
+    assert "warning: the targets are 20 different numbers" in done.stderr, done.stderr
+    write_labels("grades.csv", ["%.2f" % (i % 12 / 4) for i in range(60)])
+    call = ["fit", "svm", "grades.csv", "-k", "rbf(gamma=1)", "--json", "-o", "m.mercer"]
+    tap.mercer(*call, status=1)
+    done = tap.mercer(*call, "--role", "grade=category")
+    tap.check_equal((done.stderr, json.loads(done.stdout)["classes"]), ("", 12))
+    # New data are read as numbers, and have the same classes.
+    accuracy = tap.mercer_json("predict", "m.mercer", "grades.csv", "-o", "y.txt")["metrics"]["accuracy"]
+    tap.check_equal(accuracy, json.loads(done.stdout)["train"]["accuracy"])
+    # A learner of both takes them for classes without more words.
+    assert "classes" in tap.mercer_json("fit", "knn", "grades.csv", "--role", "grade=category")
+
+
+def test_many_classes_of_words():
+    """Most of them once: words are classes, however many there are."""
+    write_labels("words.csv", ["w%d" % (i % 150) for i in range(160)])
+    for learner in ("svm", "logistic", "fisher", "knn"):
+        tap.check_equal(tap.mercer_json("fit", learner, "words.csv", "-k", "linear")["classes"], 150)
 
 
 def test_same_answer_on_any_number_of_threads():
@@ -351,7 +388,7 @@ def test_bad_data():
 def test_infeasible_nu_names_the_largest():
     write("d.svm", "".join("%d 1:%d\n" % (-1 if i < 2 else 1, i) for i in range(10)))
     done = tap.mercer("fit", "nu-svm", "d.svm", "--nu", "0.6", status=2)
-    most = float(re.search(r"largest that is: (\S+)", done.stderr).group(1))
+    most = float(re.search(r"largest feasible value is (\S+)", done.stderr).group(1))
     tap.check_near(most, 0.4, 1e-12)
     tap.check_equal(fit("nu-svm", "d.svm", "--nu", most)["stop"], "optimal")
 

@@ -85,7 +85,7 @@ def test_many_objects_in_little_memory():
 def test_the_choice_is_reported():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     text = tap.mercer("fit", "ridge", "f.csv", "-k", "linear + 1", "-o", "f.mercer").stdout
-    assert "form       primal: 11 features, 11 of them not 0 in an object; estimated" in text, text
+    assert "form       primal: 11 features, 11 of them non-zero per object; estimated" in text, text
     out = tap.mercer_json("fit", "ridge", "f.csv", "-k", "linear + 1")
     tap.check_equal(out["form"], "primal")
     assert "with kernel values" in out["form_reason"], out
@@ -105,7 +105,7 @@ def test_features_are_refused_where_there_are_none():
             (["svm", "m.csv", "-k", "linear", "-C", "inf", "--form", "primal"], "hard margin"),
             (["svm", "m.csv", "-k", "linear", "--approx", "rff"], "random Fourier features"),
             (["svm", "m.csv", "-k", "linear", "--approx", "nystrom", "--form", "dual"],
-             "leave one out"),
+             "omit one of the two"),
             (["ridge", "m.csv", "-k", "linear", "--form", "primal", "--loo"], "leave-one-out")):
         done = tap.mercer("fit", *call, status=2)
         assert words in done.stderr, done.stderr
@@ -177,9 +177,9 @@ def test_features_near_a_kernel():
 def test_options_without_effect_are_refused():
     tap.mercer("sample", "moons", "-n", "40", "-o", "m.csv")
     for verb, *call in (["fit", "svm"], ["cv", "ridge"], ["features", "-k", "linear"]):
-        for options, said in ((["--rank", "10"], "there is none: say --approx nystrom,"),
-                              (["--approx", "none", "--rank", "10"], "there is none"),
-                              (["--landmarks", "kmeans"], "--landmarks are those of --approx nystrom and falkon (gp: sgpr):"),
+        for options, said in ((["--rank", "10"], "which is not given: add --approx nystrom,"),
+                              (["--approx", "none", "--rank", "10"], "which is not given"),
+                              (["--landmarks", "kmeans"], "--landmarks is for --approx nystrom and falkon (gp: sgpr):"),
                               (["--approx", "rff", "--landmarks", "uniform"], "and rff has none")):
             done = tap.mercer(verb, *call, "m.csv", *options, status=2)
             assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr

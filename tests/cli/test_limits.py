@@ -70,7 +70,7 @@ def test_training_ends_at_any_look():
                 done, _, _ = run("jump:%d" % at, *call)
                 runs += 1
                 if done.returncode == 1:
-                    assert "time limit of 1000 s was over before there was a model" in done.stderr, (call, at, done)
+                    assert "time limit of 1000 s was reached before there was a model" in done.stderr, (call, at, done)
                     assert not os.path.exists("m.mercer"), (call, at)
                     continue
                 kept += 1
@@ -117,7 +117,7 @@ def test_ridge_without_the_matrix():
     for at in places(looks):
         done, _, _ = run("jump:%d" % at, *call)
         assert done.returncode == 1 or json.loads(done.stdout)["stop"] == "optimal", (at, done.stdout)
-        none += "time limit of 1000 s was over before there was a model" in done.stderr
+        none += "time limit of 1000 s was reached before there was a model" in done.stderr
     assert none >= 3, (looks, none)
 
 
@@ -141,7 +141,7 @@ def test_verbs_end_at_any_look():
             done, _, _ = run("jump:%d" % at, *call, "--time-limit", "1000")
             runs += 1
             if done.returncode:
-                assert "the time limit of 1000 s was over (--time-limit SECONDS)" in done.stderr, (call, at, done.stderr)
+                assert "the time limit of 1000 s was reached (--time-limit SECONDS)" in done.stderr, (call, at, done.stderr)
                 assert not os.path.exists("out") and not os.path.exists("out.svg"), (call, at)
                 cut += 1
     print("# %d verbs ended at a look at the clock, %d without a result" % (runs, cut), flush=True)

@@ -149,9 +149,9 @@ def test_names_of_columns_are_kept():
     for file in ("same.csv", "bare.csv", "other.csv", "more.csv"):
         out = tap.mercer("predict", "m.mercer", file, "--target", "none", "--quiet").stdout
         tap.check_equal(out.split(), ["b", "a"])
-    for header, said in (("age,size", 'other.csv: there is no column "height", which the model wants'),
+    for header, said in (("age,size", 'other.csv: there is no column "height", which the model needs'),
                          ("a,b,c", 'there is no column "age"'),
-                         ("height,age,height", 'column "height" is there twice, as columns 1 and 3')):
+                         ("height,age,height", 'column "height" occurs twice, as columns 1 and 3')):
         columns = header.count(",") + 1
         with open("other.csv", "w") as out:
             out.write(header + "\n" + ",".join(["1", "2", "3"][:columns]) + "\n")
@@ -168,10 +168,10 @@ def test_missing_columns_are_named():
     put("abt.csv", "a,b,y", "1,2,1", "2,1,-1", "3,5,1", "5,3,-1")
     tap.mercer("fit", "svm", "abt.csv", "-k", "linear", "-o", "m.mercer", "--quiet")
     done = tap.mercer("predict", "m.mercer", put("ay.csv", "a,y", "1,1", "2,-1"), status=1)
-    tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model wants: add '
-                    "it, or, if it is there under another name, call it that\n")
+    tap.check_equal(done.stderr, 'mercer: ay.csv: there is no column "b", which the model needs: add '
+                    "it, or rename the column that contains it\n")
     done = tap.mercer("predict", "m.mercer", put("yy.csv", "a,y,b,y", "1,1,1,1"), status=1)
-    tap.check_equal(done.stderr, 'mercer: yy.csv:1: column "y" is there twice, as columns 2 and 4: '
+    tap.check_equal(done.stderr, 'mercer: yy.csv:1: column "y" occurs twice, as columns 2 and 4: '
                     "rename one of them\n")
     # The column of row numbers that pandas writes has no name.
     put("pandas.csv", ",a,b,y", "0,1,2,1", "1,2,1,-1", "2,3,5,1", "3,5,3,-1")
@@ -179,7 +179,7 @@ def test_missing_columns_are_named():
     tap.mercer("predict", "m.mercer", put("same.csv", ",a,b,y", "0,1,2,1"))
     done = tap.mercer("predict", "m.mercer", put("ab.csv", "a,b,y", "1,2,1"), status=1)
     tap.check_equal(done.stderr, "mercer: ab.csv: numeric column 1 of the model's training data has no "
-                    "name to find it by: bring the columns into the order of the training data, or "
+                    "name to match it by: put the columns in the order of the training data, or "
                     "give that column a name (or remove it) and train again\n")
 
 

@@ -219,7 +219,7 @@ def test_checkpoint_on_other_ranks():
         mpi(p, *fit, *more) if p else tap.mercer(*fit, *more)
         tap.mercer("predict", "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
         check_same("p.csv", "one.csv", 1e-7)
-    one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is no checkpoint of this training")
+    one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is not the checkpoint of this training")
     tap.mercer("fit", "pca", "f.csv", "--checkpoint", "c", status=2)
 
 

@@ -77,7 +77,7 @@ def test_another_C_is_used():
     report = fit("--resume", "m.mercer", files[0], "-C", 2, model="n.mercer")
     assert "lambda = 0.00333333" in report["remark"], report
     done = tap.mercer("fit", "--resume", "one.mercer", files[1], "--lambda", "1", "-C", "1", status=2)
-    assert "two ways to say the same" in done.stderr, done.stderr
+    assert "set the same parameter" in done.stderr, done.stderr
 
 
 def test_approximate_features():
@@ -91,10 +91,10 @@ def test_approximate_features():
         metrics = tap.mercer_json("predict", "m.mercer", whole)["metrics"]
         tap.check_near(metrics["accuracy"], report["train"]["accuracy"], 1e-12, approx)
         done = tap.mercer("fit", "--resume", "m.mercer", files[0], status=2)
-        assert "cannot go on with an approximate kernel" in done.stderr, done.stderr
+        assert "cannot continue with an approximate kernel" in done.stderr, done.stderr
     for option in (["--variant", "voted"], ["--budget", "5"]):
         done = tap.mercer("fit", "perceptron", whole, "--approx", "nystrom", *option, status=2)
-        assert "leave one out" in done.stderr, done.stderr
+        assert "omit one of the two" in done.stderr, done.stderr
 
 
 def test_what_cannot_go_on_is_refused():
@@ -144,7 +144,7 @@ def test_forms_agree_and_say_so():
 def test_a_limit_is_reported():
     file = sample("moons", n=200)
     done = tap.mercer("fit", "perceptron", file, "-k", "linear", "--passes", 2, "-o", "m.mercer")
-    assert "allow more (--passes) (with --start m.mercer it goes on" in done.stderr, done.stderr
+    assert "allow more (--passes) (--start m.mercer continues" in done.stderr, done.stderr
     report = fit("perceptron", file, "-k", "linear", "--passes", 1, "--start", "m.mercer",
                  model="n.mercer")
     whole = fit("perceptron", file, "-k", "linear", "--passes", 3, model="o.mercer")

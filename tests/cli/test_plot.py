@@ -344,7 +344,7 @@ def test_faults_are_one_line_that_says_what_is_possible():
     tap.mercer("fit", "svm", "l.csv", "-k", "rbf(gamma=1)", "-o", "l.mercer")
     refused("DATA is missing")
     refused("possible here: surface, gram", "s.mercer", "s.csv", "--kind", "roc")
-    refused("needs data beside the model", "m.mercer", "--kind", "roc")
+    refused("needs data in addition to the model", "m.mercer", "--kind", "roc")
     refused("did you mean roc? there are", "m.mercer", "m.csv", "--kind", "rco")
     refused("two columns", "l.mercer", "l.csv", "--kind", "boundary")
     refused("did you mean confusion?", "m.mercer", "m.csv", "--kind", "confusio")
@@ -353,13 +353,13 @@ def test_faults_are_one_line_that_says_what_is_possible():
     refused("needs a kernel", "m.csv", "--kind", "gram")
     refused("needs a model of a classifier", "m.csv", "--kind", "boundary")
     refused("no column \"height\"", "m.mercer", "m.csv", "--x", "height")
-    refused("the ending says", "m.mercer", "-o", "m.gif")
+    refused("the extension selects the format", "m.mercer", "-o", "m.gif")
     refused("m.mercer is a model: name it first", "m.csv", "m.mercer")
     refused("160 pixels at least", "m.csv", "-o", "m.svg", "--width", 159)
     refused("100 pixels at least", "m.csv", "-o", "m.svg", "--height", 99)
-    refused("say -o", "m.mercer", "m.csv", "--animate", "gamma=1:2:3")
+    refused("use -o", "m.mercer", "m.csv", "--animate", "gamma=1:2:3")
     refused("neither an option", "m.mercer", "m.csv", "--animate", "colour=1:3", "-o", "a.svg")
-    refused("does not move", "m.mercer", "m.csv", "--kind", "learning", "--animate", "gamma=1:2:3",
+    refused("cannot be animated", "m.mercer", "m.csv", "--kind", "learning", "--animate", "gamma=1:2:3",
             "-o", "a.svg")
     refused("has its own kernel", "m.mercer", "m.csv", "-k", "linear")
     with open("n.csv", "w") as file:

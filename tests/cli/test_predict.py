@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import csv
+import json
 import os
 import re
 
@@ -72,7 +73,29 @@ def test_words_as_classes():
     for row, label in zip(rows, lines(model, "w.csv")):
         tap.check_equal(label, second if float(row[0]) > 0 else first)
     done = predict(model, "w.csv", "-o", "p.npy", status=2)
-    assert ".npy holds numbers" in done.stderr and not os.path.exists("p.npy")
+    assert ".npy files hold numbers" in done.stderr and not os.path.exists("p.npy")
+
+
+def test_names_of_sequences_are_no_classes():
+    """Where no label is a class of the model, nothing is compared, and a remark says so."""
+    def write(name, labels, form):
+        with open(name, "w") as f:
+            f.writelines(form % (w, "ACGTTGCA" if i % 2 else "TTTTGGGA") for i, w in enumerate(labels))
+    fasta, text = ">%s\n%s\n", "%s\t%s\n"
+    write("train.fa", ["s%d %s" % (i, "yes" if i % 2 else "no") for i in range(12)], fasta)
+    tap.mercer("fit", "svm", "train.fa", "-k", "spectrum(p=2)", "-o", "m.mercer")
+    write("names.fa", ["chr1:%d" % i for i in range(10)], fasta)
+    write("words.fa", ["gene%d of E. coli" % i for i in range(5)], fasta)
+    write("ids.txt", ["id%d" % i for i in range(5)], text)
+    for file in ("names.fa", "words.fa", "ids.txt"):
+        done = tap.mercer("predict", "m.mercer", file, "--json", "-o", "y.txt")
+        tap.check_equal(json.loads(done.stdout)["metrics"], None)
+        tap.check_equal(done.stderr, "mercer: warning: %s: no label is a class of the model: they are taken for names, "
+                        "and nothing is compared\n" % file)
+    # One of them is enough to compare with all.
+    write("some.fa", ["s1 yes", "s2 perhaps"], fasta)
+    done = tap.mercer("predict", "m.mercer", "some.fa", "--json")
+    assert json.loads(done.stdout)["metrics"]["accuracy"] is not None and "does not know class" in done.stderr, done
 
 
 def test_scores_are_the_expansion():
@@ -220,8 +243,8 @@ def test_data_without_targets():
     np.save("y.npy", y)
     model = fitted("svm", "x.npy", "--target", "y.npy")
     done = predict(model, "bare.csv", status=1)
-    tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model wants 2 "
-                    "features: if there is no target, say --target none\n")
+    tap.check_equal(done.stderr, "mercer: bare.csv: 1 feature and a target, but the model needs 2 "
+                    "features: if there is no target, use --target none\n")
 
 
 def rows_of(columns, names=None):

@@ -127,7 +127,7 @@ def test_numbers_and_refusals():
     page = Page("r.html")
     assert "residuals" in page.ids and "learning" in page.ids and "rmse" in page.cells
     tap.mercer("fit", "pca", "s.csv", "-k", "rbf(gamma=1)", "-o", "p.mercer", "--quiet")
-    for call, why in ((("p.mercer", "s.csv"), "of classes or numbers"), (("s.mercer",), "say which DATA")):
+    for call, why in ((("p.mercer", "s.csv"), "of classes or numbers"), (("s.mercer",), "DATA is missing")):
         said = tap.mercer("report", *call, "-o", "x.html", status=2).stderr
         assert why in said, said
     pathlib.Path("bare.csv").write_text("x\n1\n2\n")

@@ -175,7 +175,7 @@ def test_nested():
 def test_a_best_point_at_the_edge_is_reported():
     file = sample(n=60)
     at_end = tap.mercer("tune", "svm", file, "-k", "rbf(gamma=1e-6:1e-4:log3)", "-C", "1e-4:1e-2:log3")
-    assert "at an end of the range of gamma, C: a wider one" in at_end.stdout, at_end.stdout
+    assert "at an end of the range of gamma, C: a wider range" in at_end.stdout, at_end.stdout
     ranges = ("-k", "rbf(gamma=1e-4:1e4:log9)", "-C", 1)
     found = json.loads(tap.mercer("tune", "svm", file, *ranges, "--json").stdout)
     assert found["edge"] is None, found["best"]
@@ -206,13 +206,13 @@ def test_what_is_refused():
             (("tune", "svm", file, "--metric", "acuracy"), "did you mean"),
             (("tune", "svm", file, "--search", "random"), "grid and adaptive"),
             (("tune", "svm", file, "--relevance", "maybe"), "yes and no"),
-            (("tune", "svm", file, "--resume"), "say -o MODEL"),
+            (("tune", "svm", file, "--resume"), "use -o MODEL"),
             (("tune", "pca", file), "coordinates"),
             (("tune", "svm", file, "-k", "rfb(gamma=0.1:10:log3)"), 'did you mean "rbf"'),
             (("tune", "svm", file, "-k", "rbf(gama=0.1:10:log3)"), "gamma"),
             (("cv", "svm", file, "--loo", "--metric", "auc"), "use folds"),
-            (("cv", "svm", file, "--loo", "--folds", 5), "leave --folds out"),
-            (("tune", "svm", file, "--loo", "--folds", 5), "leave --folds out"),
+            (("cv", "svm", file, "--loo", "--folds", 5), "omit --folds"),
+            (("tune", "svm", file, "--loo", "--folds", 5), "omit --folds"),
             (("tune", "svm", file, "--table", "nowhere/t.csv"), "cannot be written"),
             (("cv", "svm", file, "--folds", 60), "too few"),
             (("cv", "svm", file, "--scale", "max"), "scale"),
@@ -299,7 +299,7 @@ def stopped_search(more, how):
     if found["stopped"] is None:
         tap.skip("too fast to be stopped")
     tap.check_equal((run.returncode, found["stopped"]), (130 if how == "interrupted" else 0, how))
-    assert "the model is the best so far" in err and "the same call goes on" in err, err
+    assert "the model is the best so far" in err and "the same call continues" in err, err
     tested = [p for p in found["table"] if p["folds"] > 0]
     assert 0 < len(tested) == found["evaluated"], found["evaluated"]
     most = max(p["folds"] for p in tested)

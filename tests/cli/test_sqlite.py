@@ -67,7 +67,7 @@ def test_refusals():
     for path, message in (
             ("two.sqlite", "two.sqlite: which table? write FILE:TABLE; there are: a, b"),
             ("two.sqlite:c", "SQLite: no such table: c"),
-            ("two.sqlite:a", 'column "y", row 1 holds bytes (a BLOB), not text or a number'),
+            ("two.sqlite:a", 'column "y", row 1 contains bytes (a BLOB), not text or a number'),
             ("two.sqlite:SELECT x, x AS y FROM b", "there are no objects in the file, only a header"),
             ("two.sqlite:SELECT x FROM a; DROP TABLE a", 'one query at a time, not "DROP TABLE a"'),
             ("two.sqlite:WITH q AS (SELECT 1) DELETE FROM a", "not authorized"),

@@ -27,7 +27,7 @@ def test_thousands_are_refused():
     rows = "".join('%d,"%d,%03d.5",%s\n' % (i, 1 + i % 9, i * 37 % 1000, "yes" if i % 2 else "no") for i in range(60))
     pathlib.Path("thousands.csv").write_text("id,amount,buys\n" + rows)
     done = tap.mercer("fit", "svm", "thousands.csv", "--target", "buys", status=1)
-    assert "amount" in done.stderr and "separators of thousands" in done.stderr, done.stderr
+    assert "amount" in done.stderr and "thousands separators" in done.stderr, done.stderr
     pathlib.Path("sizes.csv").write_text("id,sizes,buys\n" + rows.replace(".5", ";7"))  # text with commas is text
     tap.mercer("info", "sizes.csv")
 
@@ -107,6 +107,23 @@ def test_a_choice_on_many_objects_takes_some_of_them():
     assert chosen["fits"] <= 90 + 30 + 3 * 10, chosen
     words = tap.mercer("fit", "svm", path, "--target", "income").stdout
     assert "chosen     -k '" in words and "5 folds of 1000 objects, drawn from all 4000" in words, words
+
+
+def test_columns_that_are_not_used_are_named():
+    """Texts that the default kernel leaves out; also dates and numbers that are written in other ways."""
+    rows = "".join("%d;%02d.%02d.2023;1.%03d,50;item %d;%s\n" % (i, 1 + i % 28, 1 + i % 12, i * 37 % 1000, i, "ab"[i % 2])
+                   for i in range(60))
+    pathlib.Path("shop.csv").write_text("age;bought;amount;what;kind\n" + rows)
+    for call in (["fit", "svm"], ["cv", "svm"], ["fit", "ridge", "--task", "classify"]):
+        said = tap.mercer(*call[:2], "shop.csv", *call[2:]).stderr.splitlines()
+        said = [line.replace("mercer: warning: column ", "") for line in said if " not used: " in line]
+        tap.check_equal([line.split(" is not used: ")[0] for line in said], ["what", "bought", "amount"])
+        assert "--role what=category" in said[0] and "2024-12-31" in said[1] and "1234.5" in said[2], said
+    # A kernel of the call says what is used; long texts and categories are used.
+    assert "not used" not in tap.mercer("fit", "svm", "shop.csv", "-k", "rbf(number, gamma=1)").stderr
+    pathlib.Path("long.csv").write_text("age,note,kind\n" + "".join(
+        "%d,%s %d,%s\n" % (i, "a note that has fifty bytes or a few more than that", i, "ab"[i % 2]) for i in range(60)))
+    tap.check_equal(tap.mercer("fit", "svm", "long.csv").stderr, "")
 
 
 def test_warnings_of_a_table_are_one_line():
@@ -258,7 +275,7 @@ def test_rows_that_cannot_be_read():
     pathlib.Path("bad.csv").write_text("a,b,y\n1,2,0\n3,x,1\n4,5\n6,7,1\n8,9,0\n1,1,1\n")
     assert tap.mercer("fit", "svm", "bad.csv", status=1).stderr.startswith("mercer: bad.csv:3: ")
     err = tap.mercer("fit", "svm", "bad.csv", "--skip-bad").stderr
-    assert "2 rows are left out that cannot be read, the first in line 3" in err, err
+    assert "2 rows are skipped because of errors, the first in line 3" in err, err
 
 
 def test_dialects():
@@ -282,7 +299,7 @@ def test_bad_input_is_one_clear_line():
     pathlib.Path("good.csv").write_text(good)
     tap.mercer("fit", "svm", "good.csv", "-o", "m.mercer", "--quiet")
     pathlib.Path("twice.csv").write_text(good.replace("a,c,d,y", "a,c,a,y"))
-    assert 'twice.csv:1: column "a" is there twice, as columns 1 and 3' in one_line("fit", "svm", "twice.csv", status=1)
+    assert 'twice.csv:1: column "a" occurs twice, as columns 1 and 3' in one_line("fit", "svm", "twice.csv", status=1)
     # A role that does not fit, with the row.
     bad = good.splitlines()
     bad[7] = "6,u,soon,0"
@@ -294,19 +311,19 @@ def test_bad_input_is_one_clear_line():
     # A category that training did not have.
     pathlib.Path("new.csv").write_text(good.replace(",v,", ",w,"))
     line = one_line("predict", "m.mercer", "new.csv", "--target", "none", "-o", "p.txt", status=0)
-    assert 'c: 10 values were not seen in training, the first is "w": equal to no other' in line, line
+    assert 'c: 10 values were not seen in training, the first is "w": treated as different from all others' in line, line
     tap.check_equal(len(pathlib.Path("p.txt").read_text().split()), 20)
     # A column that is not there.
     for column, name in ((0, "a"), (1, "c"), (2, "d")):
         rows = [",".join(v for k, v in enumerate(x.split(",")) if k != column) for x in good.splitlines()]
         pathlib.Path("less.csv").write_text("\n".join(rows) + "\n")
         line = one_line("predict", "m.mercer", "less.csv", status=1)
-        assert 'less.csv: there is no column "%s' % name in line and "which the model wants" in line, line
+        assert 'less.csv: there is no column "%s' % name in line and "which the model needs" in line, line
     # A column without values.
     empty = "\n".join([good.splitlines()[0]] + [x[x.index(","):] for x in good.splitlines()[1:]])
     pathlib.Path("empty.csv").write_text(empty + "\n")
     done = tap.mercer("fit", "svm", "empty.csv", "--role", "a=number")
-    assert "column a has no values: it says nothing" in done.stderr, done.stderr
+    assert "column a has no values" in done.stderr, done.stderr
 
 
 def test_a_million_categories():

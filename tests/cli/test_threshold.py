@@ -129,7 +129,7 @@ def test_refusals():
             (["fit", "svr", path, *KERNEL, "--threshold", "1"], "models of two classes"),
             (["fit", "logistic", path, *KERNEL, "--threshold", "3"], "between 0 and 1"),
             (["predict", "m.mercer", path, "--threshold", "fpr:0.1"], "--calibration FILE"),
-            (["predict", "m.mercer", path, "--threshold", "cost:FN=2"], "is learnt: say it to fit")):
+            (["predict", "m.mercer", path, "--threshold", "cost:FN=2"], "must be learnt: give it to fit")):
         done = tap.mercer(*call, status=None)
         assert done.returncode in (1, 2) and message in done.stderr, (call, done.stderr)
 

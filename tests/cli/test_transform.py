@@ -126,7 +126,7 @@ def test_precomputed_kernels():
     gp, pca = fitted("gp", *words, model="gp.mercer"), fitted("pca", *words, model="pca.mercer")
     tap.mercer("predict", gp, *words)
     transform(pca, *words)
-    refused("does not hold", "predict", gp, *words, "--std", status=1)
+    refused("does not store", "predict", gp, *words, "--std", status=1)
     refused("one field of vectors", "transform", pca, *words, "--preimage")
 
 

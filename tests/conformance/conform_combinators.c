@@ -57,7 +57,7 @@ static double of_conformal(const pair *p)
     return p->fx * p->k * p->fz;
 }
 
-/* The leaf stands twice: what it shares must not be changed by its first use. */
+/* The leaf occurs twice: what it shares must not be changed by its first use. */
 static double of_twice(const pair *p)
 {
     return (p->k + 2) * (p->k * p->other + p->k);

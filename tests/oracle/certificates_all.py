@@ -55,7 +55,7 @@ class Reader:
 
     def array(self, kind, size):
         count = self.one("q", 8)
-        values = np.array(struct.unpack_from("<%d%s" % (count, kind), self.raw, self.at))
+        values = np.array(struct.unpack_from("<%d%s" % (count, kind), self.raw, self.at), dtype=kind)
         self.at += size * count
         return values
 

@@ -129,6 +129,12 @@ bool test_allocation_failed(mcr *ctx)
     return c->fail_at > 0 && c->calls >= c->fail_at;
 }
 
+int64_t test_allocations_made(const mcr *ctx)
+{
+    const counter *c = ctx->config.user;
+    return c->calls;
+}
+
 static void compare(const char *what, const double *a, const double *b, int64_t count,
                     double tolerance, bool relative)
 {

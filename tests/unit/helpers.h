@@ -31,6 +31,8 @@ int64_t test_live_blocks(mcr *ctx);
  * whether it has come to that. */
 void test_fail_allocation(mcr *ctx, int64_t nth);
 bool test_allocation_failed(mcr *ctx);
+/* How many there were, those that moved a block included. */
+int64_t test_allocations_made(const mcr *ctx);
 
 /* |a - b| <= tolerance for every element (and NaN only beside NaN); the message names `what`, the
  * place of the worst element, and the tolerance. relative: the limit is tolerance * max(1, |b|). */

@@ -243,7 +243,7 @@ static void refuses_extents(void **state)
     static const double list[] = {1, 2, 3, 4};
     static const int64_t extent[][2] = {
         {-1, 2}, {0, -1}, {INT64_MAX, 2}, {INT64_MIN, 2}, {2, INT64_MAX}};
-    const char *words = "column \"e\": the array is not what its schema says";
+    const char *words = "column \"e\": the array does not match its schema";
     open_table(&t, 2);
     add_lists(&t, "+w:2", list, 4);
     mcr_data_free(read_table(ctx, &t, NULL, NULL));
@@ -301,7 +301,7 @@ static void refuses_faults(void **state)
     open_table(&t, 2);
     add_column(&t, "a", "g", (double[]){1, 2}, NULL);
     t.array[0].length = 1;
-    refuse(ctx, &t, NULL, MCR_BAD_DATA, "column \"a\": the array is not what its schema says");
+    refuse(ctx, &t, NULL, MCR_BAD_DATA, "column \"a\": the array does not match its schema");
     open_table(&t, 2);
     add_words(&t, add_column(&t, "a", "c", (int8_t[]){0, 2}, NULL), "u", 2, (int32_t[]){0, 1, 2},
               "ab");
@@ -312,7 +312,7 @@ static void refuses_faults(void **state)
     refuse(ctx, &t, NULL, MCR_BAD_CALL, "a table is a struct of its columns");
     mcr_data *data = NULL;
     test_fails(ctx, mcr_data_arrow(&data, ctx, &t.schema, &t.root, 1, NULL), MCR_BAD_CALL,
-               "was released before");
+               "has already been released");
 }
 
 static mcr_status read_some(mcr *ctx, void *arg)

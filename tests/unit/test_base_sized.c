@@ -42,7 +42,7 @@ static void test_read(void **context)
     assert_true(got.size == sizeof got && got.a == 1 && got.b == 2);
     new.c = 3;
     test_fails(ctx, MCR_SIZED_READ(known, &got, ctx, &new), MCR_BAD_CALL,
-               "known: a field is set that only newer versions know");
+               "known: a field is set that only newer versions support");
     assert_int_equal(MCR_SIZED_READ(known, &got, NULL, &new), MCR_BAD_CALL);
 }
 

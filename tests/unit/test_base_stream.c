@@ -260,7 +260,7 @@ static void reads_joined_and_padded_gzip(void **state)
     const char *line;
     size_t length;
     test_fails(ctx, mcr_input_line(in, &line, &length), MCR_BAD_DATA,
-               "x.gz: damaged gzip: there is something else behind its end");
+               "x.gz: damaged gzip: there are other bytes after its end");
     assert_null(line);
     mcr_input_close(in);
     free(b.bytes);

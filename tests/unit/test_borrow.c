@@ -580,7 +580,7 @@ static void refuses_faults(void **state)
     REFUSED(mcr_builder_borrow_dense(b, "x", &d), MCR_BAD_CALL, "there is no type of number 77");
     d.type = MCR_FLOAT32;
     d.row_step = INT64_MAX;
-    REFUSED(mcr_builder_borrow_dense(b, "x", &d), MCR_BAD_CALL, "the steps reach too far");
+    REFUSED(mcr_builder_borrow_dense(b, "x", &d), MCR_BAD_CALL, "the strides are too large");
     d.values = (const char *)d.values + 1;
     REFUSED(mcr_builder_borrow_dense(b, "x", &d), MCR_BAD_CALL, "is not aligned to the 4 bytes");
     d.values = NULL;
@@ -595,13 +595,13 @@ static void refuses_faults(void **state)
     released = wanted = 0;
     test_ok(ctx, mcr_builder_open(&b, ctx, 2));
     test_fails(ctx, mcr_builder_number_targets(b, (int64_t[]){1, INT64_MAX}, MCR_INT64, 1),
-               MCR_BAD_DATA, "object 2: a whole number beyond 2^53 is no target");
+               MCR_BAD_DATA, "object 2: a whole number beyond 2^53 is not a target");
     test_fails(ctx, mcr_builder_number_targets(b, (double[]){1, NAN}, MCR_FLOAT64, 1), MCR_BAD_DATA,
                "object 2: the target is not finite");
     test_fails(ctx,
                mcr_builder_coded_targets(b, (int32_t[]){0, 1}, MCR_INT32, 1,
                                          (const char *const[]){"a"}, 1),
-               MCR_BAD_DATA, "object 2: its class is none of the 1 names");
+               MCR_BAD_DATA, "object 2: its class is not one of the 1 names");
     d.size = 0;
     test_fails(ctx, mcr_builder_borrow_dense(b, "x", &d), MCR_BAD_CALL, "its size is not set");
     mcr_builder_close(b);

@@ -273,7 +273,7 @@ static void test_container(void **state)
     file.bytes[8] = 0;
     try_bytes(ctx, &file, "format 0");
     file.bytes[8] = MCR_MODEL_VERSION + 1;
-    try_bytes(ctx, &file, "use a newer one");
+    try_bytes(ctx, &file, "use a newer version");
     file.bytes[8] = MCR_MODEL_VERSION;
     file.bytes[30] ^= 1;
     try_bytes(ctx, &file, "a checksum does not fit");

@@ -99,8 +99,7 @@ static void expects_holes(void **state)
         mcr_data_free(data);
     }
     refuse(ctx, "a,b,y\n", (mcr_read_options){0}, "there are no objects in the file");
-    refuse(ctx, "a,b,y\n1,?,2\n?,1,2\n", (mcr_read_options){.missing = "drop"},
-           "no row of the file is left");
+    refuse(ctx, "a,b,y\n1,?,2\n?,1,2\n", (mcr_read_options){.missing = "drop"}, "no rows are left");
     refuse(ctx, "a,b,y\n1,2,3\n1,2,3\n1,x,2\n", (mcr_read_options){0}, "is not a number");
     mcr_data *data = table(ctx, "a,b,y\n1,2,3\n1,?,3\n5,6,2\n",
                            (mcr_read_options){.missing = "drop"});

@@ -49,13 +49,14 @@ static void builds_every_kind(void **state)
     assert_true(mcr_data_weights(data)[1] == 1.5);
     assert_int_equal(mcr_data_find(data, "tx", 1), 2);
     assert_int_equal(mcr_data_find(data, "tx", 2), -1);
-    test_fails(ctx, mcr_data_vector(data, 2, 0, x), MCR_BAD_CALL, "field \"t\" holds no vectors");
+    test_fails(ctx, mcr_data_vector(data, 2, 0, x), MCR_BAD_CALL,
+               "field \"t\" does not contain vectors");
     test_fails(ctx, mcr_data_vector(data, 4, 0, x), MCR_BAD_CALL, "there is no field 4");
     test_fails(ctx, mcr_data_vector(data, 0, 2, x), MCR_BAD_CALL, "there is no object 2");
     const char *bytes;
     int64_t length;
     test_fails(ctx, mcr_data_string(data, 0, 0, &bytes, &length), MCR_BAD_CALL,
-               "field \"d\" holds no strings");
+               "field \"d\" does not contain strings");
     mcr_data *again = mcr_data_retain(data);
     assert_ptr_equal(again, data);
     mcr_data_free(again);
@@ -79,13 +80,13 @@ static void refuses_bad_arrays(void **state)
     REFUSED(mcr_builder_dense(b, "", (double[]){1, 2}, 1, 1), MCR_BAD_CALL, "a field needs a name");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 2, 2}, (int32_t[]){1, 1}, (double[]){1, 1}),
-        MCR_BAD_DATA, "field \"s\", object 1: indices must rise");
+        MCR_BAD_DATA, "field \"s\", object 1: indices must be ascending");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, 3}, (double[]){1, 1}),
         MCR_BAD_DATA, "field \"s\", object 2: an index is too large");
     REFUSED(
         mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, -1}, (double[]){1, 1}),
-        MCR_BAD_DATA, "indices must rise");
+        MCR_BAD_DATA, "indices must be ascending");
     REFUSED(mcr_builder_sparse(b, "s", 3, (int64_t[]){0, 1, 2}, (int32_t[]){1, 1},
                                (double[]){1, INFINITY}),
             MCR_BAD_DATA, "not finite");
@@ -99,7 +100,7 @@ static void refuses_bad_arrays(void **state)
             MCR_BAD_DATA, "object 2: its id is none of the reference objects");
     REFUSED(mcr_builder_graphs(b, "g", (int64_t[]){0, 2, 3}, NULL, (int64_t[]){0, 1, 2},
                                (const int32_t[][2]){{0, 1}, {0, 1}}, NULL),
-            MCR_BAD_DATA, "field \"g\", object 2: edge (0, 1) leads to a node that is not there");
+            MCR_BAD_DATA, "field \"g\", object 2: edge (0, 1) leads to a node that does not exist");
     REFUSED(mcr_builder_targets(b, (double[]){1, INFINITY}), MCR_BAD_DATA,
             "object 2: the target is not finite");
     REFUSED(mcr_builder_words(b, (const char *[]){"a", ""}), MCR_BAD_DATA,

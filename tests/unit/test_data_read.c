@@ -60,7 +60,7 @@ static void detects_faulty_files(void **state)
         {"f", "1:2 2:3\n", "f:1: the label is missing"},
         {"f.svm", "1,2,3\n", "f.svm:1: several labels"},
         {"f.csv", "1,2\n3\n", "f.csv:2: 1 value, but the first line has 2"},
-        {"f.npy", "nonsense", "f.npy: this is no NumPy file"},
+        {"f.npy", "nonsense", "f.npy: this is not a NumPy file"},
         {"f", "what is this\n", "f: cannot tell what format this is; name it: libsvm"},
         {"f", "\n", "f: cannot tell what format this is"},
         {"f", "", "f: the file is empty"},

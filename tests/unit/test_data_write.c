@@ -246,8 +246,9 @@ static void refuses(void **state)
     refuse(ctx, "1,2\n", "csv", NULL, "r2", "parquet", "the format \"parquet\" cannot be written");
     refuse(ctx, "1,2\n", "csv", NULL, "r.csv.gz", NULL, "gzip is not written");
     refuse(ctx, "1,2\n", "csv", "none", "r3", "libsvm", "there are none");
-    refuse(ctx, "1,a b\n", "csv", NULL, "r4", "libsvm", "the class \"a b\" cannot stand in it");
-    refuse(ctx, graph, "jsonl", NULL, "r5", "libsvm", "one field of vectors and nothing else");
+    refuse(ctx, "1,a b\n", "csv", NULL, "r4", "libsvm",
+           "the class \"a b\" cannot be written in it");
+    refuse(ctx, graph, "jsonl", NULL, "r5", "libsvm", "only one field of vectors");
     refuse(ctx, graph, "jsonl", NULL, "r5.csv", NULL, "not \"g\"");
     refuse(ctx, "a\t12\nb\tx\n", "text", NULL, "r6.csv", NULL,
            "the text of \"text\" for object 1 would read back as a number");
@@ -257,12 +258,12 @@ static void refuses(void **state)
     refuse(ctx, "{\"y\":1,\"target\":\"s\"}\n", "jsonl", NULL, "r9.csv", NULL,
            "cannot be called \"target\"");
     refuse(ctx, "{\"y\":1.5,\"t\":\"b\\u0000c\"}\n", "jsonl", NULL, "r13.csv", NULL,
-           "the text of \"t\" for object 1 holds a NUL byte");
+           "the text of \"t\" for object 1 contains a NUL byte");
     refuse(ctx, "a,y\n\"l\nm\",1\n", "csv", NULL, "r10", "text", "string 1 has a line end in it");
-    refuse(ctx, "1,2\n", "csv", NULL, "r11", "text", "one field of strings and nothing else");
+    refuse(ctx, "1,2\n", "csv", NULL, "r11", "text", "only one field of strings");
     refuse(ctx, "a\tacgt\n", "text", NULL, "r12.fa", NULL,
-           "string 1 is no sequence of upper case letters");
-    refuse(ctx, "a b\tACGT\n", "text", NULL, "r13.fa", NULL, "the class \"a b\" cannot stand");
+           "string 1 is not a sequence of upper case letters");
+    refuse(ctx, "a b\tACGT\n", "text", NULL, "r13.fa", NULL, "the class \"a b\" cannot be written");
     refuse(ctx, "\xff\tACGT\n", "text", NULL, "r14.jsonl", NULL, "a class is not UTF-8");
 }
 

@@ -128,7 +128,7 @@ static void gives_entries(void **state)
     test_ok(ctx, mcr_data_entries(data, 1, 1, column, value, &count));
     assert_true(count == 2 && column[1] == 1 && value[0] == 3 && value[1] == 4);
     test_fails(ctx, mcr_data_entries(data, 2, 0, column, value, &count), MCR_BAD_CALL,
-               "field \"t\" holds no vectors");
+               "field \"t\" does not contain vectors");
     test_fails(ctx, mcr_data_entries(data, 0, 2, column, value, &count), MCR_BAD_CALL,
                "there is no object 2");
     mcr_data_free(data);

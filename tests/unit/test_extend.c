@@ -341,7 +341,7 @@ static void refuses_bad_learners(void **state)
     test_ok(ctx, mcr_data_sample(&data, ctx, "moons", 20, -1));
     test_fails(ctx, train(&model, ctx, data), MCR_BAD_CALL, "3 outputs do not fit its task");
     w.nothing = true;
-    test_fails(ctx, train(&model, ctx, data), MCR_BAD_CALL, "gave no result");
+    test_fails(ctx, train(&model, ctx, data), MCR_BAD_CALL, "returned no result");
     w = (wish){.outputs = 2};
     test_ok(ctx, train(&model, ctx, data));
     assert_int_equal(mcr_model_outputs(model), 2);

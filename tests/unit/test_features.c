@@ -216,7 +216,7 @@ static void test_refusals(void **state)
     } bad[] = {
         {"rbf(x, gamma=1)", "rbf(x, gamma=1) has no finite feature map"},
         {"linear(x) + 2*exp(linear(x))", "exp(linear(x)) has no finite feature map"},
-        {"gkm(sequence)", "too many to list; take the gapped words themselves (filter=none)"},
+        {"gkm(sequence)", "too many to list; use the gapped words themselves (filter=none)"},
         {"poly(x, degree=65)", "up to degree 64, not 65"},
         {"-1*linear(x)", "below 0"},
     };

@@ -36,6 +36,30 @@ static void test_extras(void **context)
     mcr_fitted_free(f);
 }
 
+/* With many classes there is a segment for each pair of them: no more than twice as many bytes are
+ * copied as there are in the end. */
+static void test_many_segments(void **context)
+{
+    enum { COUNT = 5000, GROWTHS = 40 };
+    mcr *ctx = *context;
+    mcr_fitted *f = NULL;
+    test_ok(ctx, mcr_fitted_new(&f, ctx, COUNT));
+    int64_t before = test_allocations_made(ctx);
+    for (int64_t i = 0; i < COUNT; i++)
+        test_ok(ctx, mcr_fitted_add(f, &i, 1, &(int32_t){(int32_t)i}, 1, &(double){1}));
+    assert_true(test_allocations_made(ctx) - before <=
+                2 * COUNT + GROWTHS); /* two arrays for each */
+    assert_int_equal(f->segments, COUNT);
+    for (int64_t i = 0; i < COUNT; i++) {
+        assert_int_equal(f->segment[i].first, i);
+        assert_int_equal(f->object[i], i);
+    }
+    mcr_fitted_clear(f);
+    test_ok(ctx, mcr_fitted_add(f, &(int64_t){7}, 1, &(int32_t){0}, 1, &(double){1}));
+    assert_int_equal(f->object[0], 7);
+    mcr_fitted_free(f);
+}
+
 static mcr_model *train(mcr *ctx, const char *sample)
 {
     mcr_options *options = NULL;
@@ -192,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_extras, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_many_segments, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_extras_in_files, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_softmax, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_votes, test_setup, test_teardown),

@@ -171,7 +171,7 @@ static void refuses(void **state)
     refuse(*state, "", "f.csv: the file is empty");
     refuse(*state, "\n1,2\n", "f.csv:1: the line is blank");
     refuse(*state, "a,b\n1,2\n\n3,4\n",
-           "f.csv:3: the line is blank; blank lines may stand only at the end");
+           "f.csv:3: the line is blank; blank lines are allowed only at the end");
     refuse(*state, "a,b,target\n1,2,x\n3,y\n", "f.csv:3: 2 values, but the first line has 3");
     refuse(*state, "1,2\n3,4,5\n", "f.csv:2: 3 values, but the first line has 2");
     refuse(*state, "age,y\n1,2\nabc,3\n4,5\n", "f.csv:3: column \"age\": \"abc\" is not a number");
@@ -192,28 +192,28 @@ static void refuses(void **state)
     refuse(*state, "a,b\n1,\"2\n3,4\n", "f.csv:2: a quote is not closed");
     refuse(*state, "\"a,b\n1,2\n", "f.csv:1: a quote is not closed");
     refuse(*state, "a,b\n1,2\n\"1\"x,2\n",
-           "f.csv:3: column \"a\": \"1\" has text behind its closing quote");
+           "f.csv:3: column \"a\": \"1\" has text after its closing quote");
     refuse(*state, "a,b\n1,2\n\"x\ny\"z,2\n",
-           "f.csv:3: column \"a\": \"x?y\" has text behind its closing quote");
+           "f.csv:3: column \"a\": \"x?y\" has text after its closing quote");
     refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
     refuse(*state, "1\n2\n",
-           "f.csv: no column is left for the data: if none is the target, say so");
+           "f.csv: no column is left for the data: if there is no target, say so");
     refuse(*state, "\"1,5\",2\n\"2,5\",3\n",
-           "f.csv: column 1 has commas inside of numbers; write them with a point, and without "
-           "separators of thousands");
+           "f.csv: column 1 has commas inside numbers; write them with a decimal point and without "
+           "thousands separators");
     refuse(*state, "1,500;2\n2,500;3\n",
-           "f.csv: column 1: commas with three digits behind them may be thousands or fractions; "
-           "write numbers with a point and without separators of thousands");
+           "f.csv: column 1: commas followed by three digits may be thousands or fractions; write "
+           "numbers with a decimal point and without thousands separators");
     refuse(*state, "a;y\n1,5;2\n1.002,5;3\n",
-           "f.csv:3: column \"a\": \"1.002,5\" is not a number: write it without separators of "
-           "thousands, and with a point");
+           "f.csv:3: column \"a\": \"1.002,5\" is not a number: write it without thousands "
+           "separators and with a decimal point");
     refuse(*state, "x,a,y\nfoo,1,2\n",
-           "f.csv:1: column \"x\" holds text, but \"x\" is what the numeric columns together are "
-           "called; rename the column");
+           "f.csv:1: column \"x\" contains text, but \"x\" is the name of the field of all numeric "
+           "columns; rename the column");
     refuse(*state, "s,s,y\nfoo,bar,2\n",
-           "f.csv:1: column \"s\" is there twice, as columns 1 and 2: rename one of them");
+           "f.csv:1: column \"s\" occurs twice, as columns 1 and 2: rename one of them");
     refuse_text(*state, "f.csv", "a,a,y\n1,1,2\n", "csv", "a",
-                "f.csv:1: column \"a\" is there twice, as columns 1 and 2: rename one of them");
+                "f.csv:1: column \"a\" occurs twice, as columns 1 and 2: rename one of them");
     /* Line numbers count lines inside quotes. */
     refuse(*state, "s,a,y\n\"1\n2\n3\",1,2\nfoo,x,3\nbar,5,6\n",
            "f.csv:5: column \"a\": \"x\" is not a number");

@@ -89,15 +89,15 @@ static void refuses(void **state)
     refuse_text(*state, "f.fa", ">a\nAC\x7fGT\n", "fasta", NULL,
                 "f.fa:2: byte 0x7f inside a sequence");
     refuse_text(*state, "f.fa", ">a\nA**\n>b\n", "fasta", NULL,
-                "f.fa:3: the header has no sequence behind it");
+                "f.fa:3: the header is not followed by a sequence");
     refuse_text(*state, "f.fa", "ACGT\n", "fasta", NULL,
                 "f.fa:1: text before the first header: FASTA begins with '>'");
     refuse_text(*state, "f.fa", ">a\nACGT\n>b\n\n>c\nA\n", "fasta", NULL,
-                "f.fa:3: the header has no sequence behind it");
+                "f.fa:3: the header is not followed by a sequence");
     refuse_text(*state, "f.fa", ">a\nACGT\n>b\n*\n", "fasta", NULL,
-                "f.fa:3: the header has no sequence behind it");
+                "f.fa:3: the header is not followed by a sequence");
     refuse_text(*state, "f.fa", ">a\n", "fasta", NULL,
-                "f.fa:1: the header has no sequence behind it");
+                "f.fa:1: the header is not followed by a sequence");
     refuse_text(
         *state, "f.fa", ">a\nA\n> \nACGT\n", "fasta", NULL,
         "f.fa:3: the header has no label: it should be the last word, or label=...; without "
@@ -112,11 +112,40 @@ static void refuses(void **state)
                 "f.fa:2: byte 0x02 inside a sequence");
     refuse_text(*state, "f.fa", "", "fasta", NULL, "f.fa: the file is empty");
     refuse_text(*state, "f.fa", ";\n\n", "fasta", NULL, "f.fa:2: no sequences: the file is empty");
-    refuse_text(*state, "f.fa",
-                ">c1:5\nA\n>c1:9\nA\n>c2\nA\n>c3\nA\n>c4\nA\n>c5\nA\n>c6\nA\n>c7\nA\n", "fasta",
-                NULL,
-                "f.fa: every header is another single word: these are names, not labels; give one "
-                "file per class, or set the target to \"none\"");
+    refuse_text(
+        *state, "f.fa", ">c1:5\nA\n>c1:9\nA\n>c2\nA\n>c3\nA\n>c4\nA\n>c5\nA\n>c6\nA\n>c7\nA\n",
+        "fasta", NULL,
+        "f.fa: every header is a different single word: these are names, not labels; give one "
+        "file per class, or set the target to \"none\"");
+}
+
+/* Labels of which none is a class of the model are names. */
+static void drops_names(void **state)
+{
+    static const char *const words[] = {"neg", "2", "pos", NULL}, *const none[] = {NULL};
+    static const struct {
+        const char *text;
+        const char *const *known;
+        mcr_targets kind;
+    } cases[] = {
+        {">a gene1\nAC\n>b gene2\nGT\n", words, MCR_NO_TARGETS},
+        {">a gene1\nAC\n>b pos\nGT\n", words, MCR_WORD_TARGETS},
+        {">a gene1\nAC\n>b gene2\nGT\n", NULL, MCR_WORD_TARGETS},
+        {">a gene1\nAC\n>b gene2\nGT\n", none, MCR_NO_TARGETS},
+        {">a 1.5\nAC\n>b 7\nGT\n", none, MCR_REAL_TARGETS},
+        {">a +2\nAC\n>b 7\nGT\n", words, MCR_REAL_TARGETS},
+        {">a 5\nAC\n>b 7\nGT\n", words, MCR_NO_TARGETS},
+        {">a\nA\n>b\nA\n>c\nA\n>d\nA\n>e\nA\n>f\nA\n>g\nA\n>h\nA\n", words, MCR_NO_TARGETS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mcr_read_options options = {
+            .size = sizeof options, .format = "fasta", .known = cases[i].known};
+        mcr_data *data;
+        test_ok(*state, mcr_data_read_memory(&data, *state, "f", cases[i].text,
+                                             strlen(cases[i].text), &options));
+        assert_int_equal(mcr_data_target_kind(data), cases[i].kind);
+        mcr_data_free(data);
+    }
 }
 
 /* The same with one word twice, with numbers, or with second words is labelled. */
@@ -316,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_last_words, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_other_headers, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(drops_names, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_without_labels, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(takes_many_classes, test_setup, test_teardown),

@@ -201,76 +201,79 @@ static void refuses_lines(void **state)
     refuse(*state, "\n \n", "f.jsonl:2: no objects: the file is empty");
     refuse(*state, "[1, 2]\n", "f.jsonl:1: column 1: a line should be one object in { }");
     refuse(*state, "{\"a\": 1}\n{\"a\": }\n",
-           "f.jsonl:2: column 7: found '}' where a value should be");
+           "f.jsonl:2: column 7: found '}' where a value was expected");
     refuse(*state, "{\"a\": 1}\n{\"a\": NaN}\n",
-           "f.jsonl:2: column 7: found 'N' where a value should be");
+           "f.jsonl:2: column 7: found 'N' where a value was expected");
     refuse(*state, "{\n\"a\": 1}\n",
-           "f.jsonl:1: column 2: the text ends where a key in quotes should be");
+           "f.jsonl:1: column 2: the text ends where a key in quotes was expected");
     refuse(*state, "{\"a\": 1, \"b\": 2}\n{\"a\": 1}\n",
            "f.jsonl:2: column 1: key \"b\" is missing");
     refuse(*state, "{\"a\": 1}\n{\"a\": 1, \"b\": 2}\n",
            "f.jsonl:2: column 10: key \"b\" is not in the first line");
     refuse(*state, "{\"a\": 1, \"b\": 1}\n{\"a\": 1, \"a\": 2}\n",
-           "f.jsonl:2: column 10: key \"a\" stands twice");
-    refuse(*state, "{\"a\": 1, \"a\": 1}\n", "f.jsonl:1: column 10: key \"a\" stands twice");
-    refuse(*state, "{\"\": 1}\n", "f.jsonl:1: column 2: a key that is empty or holds a NUL");
-    refuse(*state, "{}\n", "f.jsonl: the objects have no key beside target and weight");
-    refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key beside target and weight");
+           "f.jsonl:2: column 10: key \"a\" occurs twice");
+    refuse(*state, "{\"a\": 1, \"a\": 1}\n", "f.jsonl:1: column 10: key \"a\" occurs twice");
+    refuse(*state, "{\"\": 1}\n", "f.jsonl:1: column 2: a key that is empty or contains a NUL");
+    refuse(*state, "{}\n", "f.jsonl: the objects have no key besides target and weight");
+    refuse(*state, "{\"y\": 1}\n", "f.jsonl: the objects have no key besides target and weight");
     refuse(*state, "{\"a\\u0000b\": 1}\n",
-           "f.jsonl:1: column 2: a key that is empty or holds a NUL");
+           "f.jsonl:1: column 2: a key that is empty or contains a NUL");
     refuse(*state, "{\"a\": 1, \"b\": 2}\n{\"a\": null}\n",
-           "f.jsonl:2: column 7: key \"a\": found null where a number should be");
+           "f.jsonl:2: column 7: key \"a\": found null where a number was expected");
 }
 
 static void refuses_values(void **state)
 {
     refuse(*state, "{\"a\": null}\n",
-           "f.jsonl:1: column 7: key \"a\": found null where a value should be");
+           "f.jsonl:1: column 7: key \"a\": found null where a value was expected");
     refuse(*state, "{\"a\": 1}\n{\"a\": null}\n",
-           "f.jsonl:2: column 7: key \"a\": found null where a number should be");
+           "f.jsonl:2: column 7: key \"a\": found null where a number was expected");
     refuse(*state, "{\"a\": \"s\"}\n{\"a\": 1}\n",
-           "f.jsonl:2: column 7: key \"a\": found a number where a string should be");
+           "f.jsonl:2: column 7: key \"a\": found a number where a string was expected");
     refuse(*state, "{\"a\": [1]}\n{\"a\": 1}\n",
-           "f.jsonl:2: column 7: key \"a\": found a number where an array of numbers should be");
+           "f.jsonl:2: column 7: key \"a\": found a number where an array of numbers was expected");
     refuse(*state, "{\"a\": [1, 2]}\n{\"a\": [1]}\n",
            "f.jsonl:2: column 7: key \"a\": 1 numbers, but 2 in the first line");
     refuse(*state, "{\"a\": [1, \"2\"]}\n",
-           "f.jsonl:1: column 11: key \"a\": found a string where a number should be");
+           "f.jsonl:1: column 11: key \"a\": found a string where a number was expected");
     refuse(*state, "{\"a\": []}\n", "f.jsonl:1: column 7: key \"a\": the array is empty");
     refuse(
         *state, "{\"a\": {\"b\": 1}}\n",
         "f.jsonl:1: column 7: key \"a\": an object should have \"nodes\" and \"edges\" (a graph), "
         "\"i\" and \"v\" (a sparse vector), \"hex\" or \"k\"");
     refuse(*state, "{\"y\": 1, \"a\": 1}\n{\"y\": \"b\", \"a\": 1}\n",
-           "f.jsonl:2: column 7: key \"y\": found a string where a number should be");
+           "f.jsonl:2: column 7: key \"y\": found a string where a number was expected");
     refuse(*state, "{\"y\": [1], \"a\": 1}\n",
-           "f.jsonl:1: column 7: key \"y\": found an array where a number or a word should be");
+           "f.jsonl:1: column 7: key \"y\": found an array where a number or a word was expected");
     refuse(*state, "{\"y\": \"\", \"a\": 1}\n",
-           "f.jsonl:1: column 7: key \"y\": a label that is empty or holds a NUL");
+           "f.jsonl:1: column 7: key \"y\": a label that is empty or contains a NUL");
     refuse(*state, "{\"weight\": -1, \"a\": 1}\n",
            "f.jsonl:1: column 12: key \"weight\": a weight may not be negative");
     refuse(*state, "{\"weight\": \"1\", \"a\": 1}\n",
-           "f.jsonl:1: column 12: key \"weight\": found a string where a number should be");
+           "f.jsonl:1: column 12: key \"weight\": found a string where a number was expected");
     refuse(*state, "{\"s\": {\"hex\": \"0\"}}\n",
            "f.jsonl:1: column 15: key \"s\": \"hex\" should be pairs of hexadecimal digits");
-    refuse(*state, "{\"s\": {\"hex\": \"0g\"}}\n",
-           "f.jsonl:1: column 15: key \"s\": \"hex\" holds other than hexadecimal digits");
+    refuse(
+        *state, "{\"s\": {\"hex\": \"0g\"}}\n",
+        "f.jsonl:1: column 15: key \"s\": \"hex\" has characters that are not hexadecimal digits");
     refuse(*state, "{\"K\": {\"k\": [1], \"id\": 1}}\n",
            "f.jsonl:1: column 24: key \"K\": \"id\" should be an integer from -1 to 0");
     refuse(*state, "{\"K\": {\"k\": [1], \"id\": 0}}\n{\"K\": {\"k\": [1]}}\n",
            "f.jsonl:2: column 7: key \"K\": \"id\" should be in all lines or in none");
     refuse(*state, "{\"y\": null, \"a\": 1}\n",
-           "f.jsonl:1: column 7: key \"y\": found null where a number or a word should be");
+           "f.jsonl:1: column 7: key \"y\": found null where a number or a word was expected");
     refuse(*state, "{\"y\": \"a\\u0000\", \"a\": 1}\n",
-           "f.jsonl:1: column 7: key \"y\": a label that is empty or holds a NUL");
-    refuse(*state, "{\"s\": {\"hex\": \"g0\"}}\n",
-           "f.jsonl:1: column 15: key \"s\": \"hex\" holds other than hexadecimal digits");
+           "f.jsonl:1: column 7: key \"y\": a label that is empty or contains a NUL");
+    refuse(
+        *state, "{\"s\": {\"hex\": \"g0\"}}\n",
+        "f.jsonl:1: column 15: key \"s\": \"hex\" has characters that are not hexadecimal digits");
     refuse(*state, "{\"s\": {\"hex\": 12}}\n",
            "f.jsonl:1: column 15: key \"s\": \"hex\" should be pairs of hexadecimal digits");
     refuse(*state, "{\"s\": {\"hex\": \"00\", \"w\": 1}}\n",
            "f.jsonl:1: column 21: key \"s\": unknown member \"w\"");
-    refuse(*state, "{\"K\": {\"k\": [1]}}\n{\"K\": {\"id\": 0}}\n",
-           "f.jsonl:2: column 7: key \"K\": found an object where an object with \"k\" should be");
+    refuse(
+        *state, "{\"K\": {\"k\": [1]}}\n{\"K\": {\"id\": 0}}\n",
+        "f.jsonl:2: column 7: key \"K\": found an object where an object with \"k\" was expected");
     refuse(*state, "{\"K\": {\"k\": [1, 2]}}\n{\"K\": {\"k\": [1]}}\n",
            "f.jsonl:2: column 13: key \"K\": 1 numbers, but 2 in the first line");
     refuse(*state, "{\"K\": {\"k\": [1], \"id\": 0.5}}\n",
@@ -288,15 +291,15 @@ static void refuses_sparse(void **state)
     refuse(*state, "{\"v\": {\"i\": [-1], \"v\": [1]}}\n",
            "f.jsonl:1: column 14: key \"v\": an index should be an integer from 0");
     refuse(*state, "{\"v\": {\"i\": [1, 1], \"v\": [1, 1]}}\n",
-           "f.jsonl:1: column 17: key \"v\": index 1 after 1: indices must rise");
+           "f.jsonl:1: column 17: key \"v\": index 1 after 1: indices must be ascending");
     refuse(*state, "{\"v\": {\"i\": [0], \"v\": [\"1\"]}}\n",
-           "f.jsonl:1: column 24: key \"v\": found a string where a number should be");
+           "f.jsonl:1: column 24: key \"v\": found a string where a number was expected");
     refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"w\": 1}}\n",
            "f.jsonl:1: column 28: key \"v\": unknown member \"w\"");
     refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"indices\": [2]}}\n",
-           "f.jsonl:1: column 7: key \"v\": a member stands twice");
+           "f.jsonl:1: column 7: key \"v\": a member occurs twice");
     refuse(*state, "{\"v\": {\"i\": [0], \"v\": [1], \"i\": [2]}}\n",
-           "f.jsonl:1: column 7: key \"v\": a member stands twice");
+           "f.jsonl:1: column 7: key \"v\": a member occurs twice");
     refuse(*state, "{\"v\": {\"n\": 2, \"i\": [2], \"v\": [1]}}\n",
            "f.jsonl:1: column 22: key \"v\": index 2, but \"n\" is 2");
     refuse(*state, "{\"v\": {\"n\": 0, \"i\": [], \"v\": []}}\n",
@@ -341,7 +344,7 @@ static void refuses_graphs(void **state)
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, \"x\"]]}}\n",
            "f.jsonl:1: column 37: key \"g\": an edge's label should be an integer of 32 bits");
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[[0], 1]]}}\n",
-           "f.jsonl:1: column 31: key \"g\": found an array where a node's number should be");
+           "f.jsonl:1: column 31: key \"g\": found an array where a node's number was expected");
     refuse(
         *state, "{\"g\": {\"nodes\": [\"C\", 1], \"edges\": []}}\n",
         "f.jsonl:1: column 23: key \"g\": all nodes must be without labels, or all with labels of "
@@ -354,15 +357,15 @@ static void refuses_graphs(void **state)
     refuse(*state, "{\"g\": {\"nodes\": [1.5], \"edges\": []}}\n",
            "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
     refuse(*state, "{\"g\": {\"nodes\": 9000000000000000000, \"edges\": []}}\n",
-           "f.jsonl:1: column 17: key \"g\": so many nodes are more than the memory budget holds");
+           "f.jsonl:1: column 17: key \"g\": so many nodes exceed the memory budget");
     refuse(*state, "{\"g\": {\"edges\": []}}\n",
            "f.jsonl:1: column 7: key \"g\": a graph is {\"nodes\": .., \"edges\": [..]}");
     refuse(*state, "{\"g\": {\"nodes\": 1, \"edges\": [], \"w\": 1}}\n",
            "f.jsonl:1: column 33: key \"g\": unknown member \"w\"");
     refuse(*state, "{\"g\": {\"nodes\": [null], \"edges\": []}}\n",
-           "f.jsonl:1: column 18: key \"g\": found null where a node's label should be");
+           "f.jsonl:1: column 18: key \"g\": found null where a node's label was expected");
     refuse(*state, "{\"g\": {\"nodes\": [\"a\\u0000\"], \"edges\": []}}\n",
-           "f.jsonl:1: column 18: key \"g\": a label that holds a NUL");
+           "f.jsonl:1: column 18: key \"g\": a label that contains a NUL");
     refuse(*state, "{\"g\": {\"nodes\": [-3000000000], \"edges\": []}}\n",
            "f.jsonl:1: column 18: key \"g\": a label should be a word or an integer of 32 bits");
     refuse(*state, "{\"g\": {\"nodes\": [3000000000], \"edges\": []}}\n",
@@ -376,7 +379,7 @@ static void refuses_graphs(void **state)
     refuse(*state,
            "{\"g\": {\"nodes\": 3, \"edges\": []}}\n{\"g\": {\"nodes\": 9223372036854775807, "
            "\"edges\": []}}\n",
-           "f.jsonl:2: column 17: key \"g\": so many nodes are more than the memory budget holds");
+           "f.jsonl:2: column 17: key \"g\": so many nodes exceed the memory budget");
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [12]}}\n",
            "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0]]}}\n",
@@ -384,7 +387,7 @@ static void refuses_graphs(void **state)
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, 2, 3]]}}\n",
            "f.jsonl:1: column 30: key \"g\": an edge is [a, b] or [a, b, label]");
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0.5, 1]]}}\n",
-           "f.jsonl:1: column 31: key \"g\": found a number where a node's number should be");
+           "f.jsonl:1: column 31: key \"g\": found a number where a node's number was expected");
     refuse(
         *state, "{\"g\": {\"nodes\": 2, \"edges\": [[-1, 0]]}}\n",
         "f.jsonl:1: column 31: key \"g\": there is no node -1; the graph has 2, numbered from 0");
@@ -393,7 +396,7 @@ static void refuses_graphs(void **state)
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": [[0, 1, 3000000000]]}}\n",
            "f.jsonl:1: column 37: key \"g\": an edge's label should be an integer of 32 bits");
     refuse(*state, "{\"g\": {\"nodes\": 2, \"edges\": 3}}\n",
-           "f.jsonl:1: column 29: key \"g\": found a number where an array of edges should be");
+           "f.jsonl:1: column 29: key \"g\": found a number where an array of edges was expected");
 }
 
 /* 300 node words are more than the first table of words holds. */
@@ -422,7 +425,7 @@ static void reads_blank_lines(void **state)
     assert_int_equal(mcr_data_count(data), 2);
     mcr_data_free(data);
     refuse(*state, "{\"a\": 1}\n\xef\xbb\xbf{\"a\": 2}\n",
-           "f.jsonl:2: column 1: found byte 0xef where a value should be");
+           "f.jsonl:2: column 1: found byte 0xef where a value was expected");
 }
 
 static void has_a_limit_of_keys(void **state)
@@ -535,7 +538,7 @@ static void looks_at_the_budget(void **state)
     assert_int_equal(mcr_open(&ctx, &config), MCR_OK);
     const char *text = "{\"g\": {\"nodes\": 100000000, \"edges\": []}}\n";
     test_fails(ctx, read_options(&data, ctx, text, NULL), MCR_BAD_DATA,
-               "so many nodes are more than the memory budget holds");
+               "so many nodes exceed the memory budget");
     mcr_close(ctx);
 }
 

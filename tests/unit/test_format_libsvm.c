@@ -101,7 +101,7 @@ static void takes_features_and_target_none(void **state)
     mcr_data_free(data);
     options.target = "2";
     test_fails(*state, mcr_data_read_memory(&data, *state, "f", "1 2:3\n", 6, &options),
-               MCR_BAD_CALL, "only \"none\" can be asked for");
+               MCR_BAD_CALL, "only \"none\" is possible");
 }
 
 static void refuse(mcr *ctx, const char *text, const char *message)
@@ -116,18 +116,18 @@ static void refuses(void **state)
     refuse(*state, "# nothing\n", "f.svm: there are no objects in the file");
     refuse(*state, "1\n2\n", "f.svm: no line has an index:value");
     refuse(*state, "1 1:2\n\n1 2:3\n",
-           "f.svm:2: the line is blank; blank lines may stand only at the end");
+           "f.svm:2: the line is blank; blank lines are allowed only at the end");
     refuse(*state, "1 1:2\n1:2 2:3\n",
            "f.svm:2: the label is missing: the line starts with \"1:2\"");
     refuse(*state, "1,2 1:2\n", "f.svm:1: several labels (\"1,2\"): an object can have only one");
     refuse(*state, "1 1:2\n1 qid:3 1:2\n",
-           "f.svm:2: \"qid:3\": queries (qid) are for ranking, which is not offered");
+           "f.svm:2: \"qid:3\": queries (qid) are for ranking, which is not supported");
     refuse(*state, "nan 1:2\n", "f.svm:1: the label \"nan\" is not finite");
     refuse(*state, "1 1:2\n1e999 1:2\n", "f.svm:2: the label \"1e999\" is not finite");
     refuse(*state, "1 0:1 1:2\n",
            "f.svm:1: index 0: indices start at 1 (0:id is for the format precomputed)");
-    refuse(*state, "1 3:1 2:2\n", "f.svm:1: index 2 follows index 3; indices must rise");
-    refuse(*state, "1 3:1 3:2\n", "f.svm:1: index 3 stands twice");
+    refuse(*state, "1 3:1 2:2\n", "f.svm:1: index 2 follows index 3; indices must be ascending");
+    refuse(*state, "1 3:1 3:2\n", "f.svm:1: index 3 occurs twice");
     refuse(*state, "1 2147483648:1\n",
            "f.svm:1: index 2147483648 is too large; the largest possible is 2147483647");
     refuse(*state, "1 99999999999999999999:1\n",
@@ -152,7 +152,7 @@ static void refuses(void **state)
            "f.svm:1: \"abcdefghijabcdefghijabcdefghijabcdefghij...\" is not index:value");
     /* The first fault in the file counts. */
     refuse(*state, "1 1:2\n\n\n1 1:x\n",
-           "f.svm:2: the line is blank; blank lines may stand only at the end");
+           "f.svm:2: the line is blank; blank lines are allowed only at the end");
     refuse(*state, "nan 1:2\n1 1:x\n", "f.svm:1: the label \"nan\" is not finite");
 }
 

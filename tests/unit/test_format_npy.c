@@ -169,7 +169,7 @@ static void refuses(void **state)
            "f.npy: damaged NumPy header: no order");
     refuse(*state, "['descr']", bad, 8, "f.npy: damaged NumPy header: no dictionary");
     refuse_text(*state, "f.npy", "1,2\n", NULL, NULL, "f.npy: the file ends early");
-    refuse_text(*state, "f.npy", "1,2,3,4,5\n", NULL, NULL, "f.npy: this is no NumPy file");
+    refuse_text(*state, "f.npy", "1,2,3,4,5\n", NULL, NULL, "f.npy: this is not a NumPy file");
     refuse_text(*state, "f", "\x93NUMPY\x04 ", "npy", NULL, "f: NumPy file version 4 is not known");
 }
 
@@ -365,10 +365,10 @@ static void reads_targets(void **state)
                "matrix of as many rows, not 2 x 1");
     write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "a\0b", 3);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
-               "y.npy: row 2: the label is empty or no text");
+               "y.npy: row 2: the label is empty or not text");
     write_npy(y, "{'descr':'|S3','fortran_order':False,'shape':(3,)}", "abca\0bxyz", 9);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
-               "y.npy: row 2: the label is empty or no text");
+               "y.npy: row 2: the label is empty or not text");
     write_npy(y, "{'descr':'|S1','fortran_order':False,'shape':(3,)}", "ab", 2);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
                "y.npy: the file ends early");
@@ -385,11 +385,11 @@ static void reads_targets(void **state)
     write_npy(y, "{'descr':'<U1','fortran_order':False,'shape':(3,)}", "a\0\0\0\0\xd8\0\0b\0\0\0",
               12);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
-               "y.npy: row 2: the label is empty or no text");
+               "y.npy: row 2: the label is empty or not text");
     write_npy(y, "{'descr':'<U1','fortran_order':False,'shape':(3,)}", "a\0\0\0b\0\0\0\0\0\x11\0",
               12);
     test_fails(*state, mcr_data_read(&data, *state, x, &options), MCR_BAD_DATA,
-               "y.npy: row 3: the label is empty or no text");
+               "y.npy: row 3: the label is empty or not text");
     options.target = "none";
     test_ok(*state, mcr_data_read(&data, *state, x, &options));
     assert_int_equal(mcr_data_target_kind(data), MCR_NO_TARGETS);
@@ -458,21 +458,21 @@ static void reads_precomputed_lines(void **state)
 static void refuses_precomputed_lines(void **state)
 {
     static const char *const cases[][2] = {
-        {"1 1:2\n", "k:1: the line must go on with 0:id behind the label"},
+        {"1 1:2\n", "k:1: the label must be followed by 0:id"},
         {"1 0:x 1:2\n", "k:1: the id of the object (0:id) is not a number"},
         {"1 0:1\n", "k:1: the line has no kernel values"},
         {"1 0:1 1:1 2:2\n1 0:2 1:1\n", "k:2: 1 value, but the first line has 2"},
         {"1 0:1 1:1\n1 0:2 1:1 2:2\n", "k:2: more than 1 value, as many as the first line has"},
         {"1 0:1 1:1 3:2\n",
-         "k:1: index 3 follows index 1; a row of a kernel has all of them, zeros too"},
-        {"1 0:1 1:1 1:2\n", "k:1: index 1 stands twice"},
+         "k:1: index 3 follows index 1; a row of a kernel has all of them, including zeros"},
+        {"1 0:1 1:1 1:2\n", "k:1: index 1 occurs twice"},
         {"1 0:1 1:nan\n", "k:1: the value of index 1, \"nan\", is not finite"},
         {"1 0:1 1:x\n", "k:1: the value of index 1, \"x\", is not a number"},
         {"1 0:1 x\n", "k:1: \"x\" is not index:value"},
         {"0:1 1:1\n", "k:1: the label is missing: the line starts with \"0:1\""},
         {"inf 0:1 1:1\n", "k:1: the label is not finite"},
         {"1 0:1 1:1\n\n1 0:1 1:1\n",
-         "k:2: the line is blank; blank lines may stand only at the end"},
+         "k:2: the line is blank; blank lines are allowed only at the end"},
         {"# no\n", "k: there are no objects in the file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

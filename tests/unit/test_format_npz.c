@@ -187,9 +187,9 @@ static void finds_the_matrix(void **state)
            "(sklearn.datasets.dump_svmlight_file)");
     zip none = {0};
     add(&none, "notes.txt", "hello", 5, false);
-    refuse(*state, &none, NULL, NULL, "f.npz: the archive holds no array of objects");
+    refuse(*state, &none, NULL, NULL, "f.npz: the archive has no array of objects");
     zip empty = {0};
-    refuse(*state, &empty, NULL, NULL, "f.npz: the archive holds no array of objects");
+    refuse(*state, &empty, NULL, NULL, "f.npz: the archive has no array of objects");
 }
 
 /* One matrix, with a number of its entry in the directory changed. */
@@ -207,9 +207,9 @@ static void refuses_damaged_entries(void **state)
     refuse_changed(*state, true, SUM, 1, 0, "f.npz:X: damaged archive: its checksum is wrong");
     refuse_changed(*state, false, SUM, 1, 0, "f.npz:X: damaged archive: its checksum is wrong");
     refuse_changed(*state, true, SIZE, 4, 70,
-                   "f.npz:X: damaged archive: it has not the size that it should have");
+                   "f.npz:X: damaged archive: it does not have the expected size");
     refuse_changed(*state, true, SIZE, 4, 7,
-                   "f.npz:X: damaged archive: it has not the size that it should have");
+                   "f.npz:X: damaged archive: it does not have the expected size");
     refuse_changed(*state, false, SIZE, 4, 7, "f.npz:X: damaged archive: its two sizes differ");
     refuse_changed(*state, true, PACKED, 4, 7, "f.npz:X: damaged archive: the file ends early");
     refuse_changed(*state, true, PACKED, 4, 7000, "f.npz:X: damaged archive: it ends early");
@@ -340,7 +340,7 @@ static void refuses_bombs(void **state)
     put(end + 16, at, 4);
     mcr_data *data;
     test_fails(*state, read_text(&data, *state, "f.npz", (char *)file, at + tail + 22, NULL, NULL),
-               MCR_BAD_DATA, "as bombs do");
+               MCR_BAD_DATA, "as decompression bombs do");
     free(block);
     free(file);
 }

@@ -56,6 +56,31 @@ static void reads_without_labels(void **state)
     mcr_data_free(data);
 }
 
+/* Labels of which none is a class of the model are names. */
+static void drops_names(void **state)
+{
+    static const char *const words[] = {"neg", "2", "pos", NULL};
+    static const struct {
+        const char *text;
+        const char *const *known;
+        mcr_targets kind;
+    } cases[] = {
+        {"id1\tab\nid2\tcd\n", words, MCR_NO_TARGETS},
+        {"id1\tab\nneg\tcd\n", words, MCR_WORD_TARGETS},
+        {"neg1\tab\nne\tcd\n", words, MCR_NO_TARGETS},
+        {"id1\tab\nid2\tcd\n", NULL, MCR_WORD_TARGETS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mcr_read_options options = {
+            .size = sizeof options, .format = "text", .known = cases[i].known};
+        mcr_data *data;
+        test_ok(*state, mcr_data_read_memory(&data, *state, "f", cases[i].text,
+                                             strlen(cases[i].text), &options));
+        assert_int_equal(mcr_data_target_kind(data), cases[i].kind);
+        mcr_data_free(data);
+    }
+}
+
 static void refuses(void **state)
 {
     refuse_text(*state, "f.txt", "one\ntwo\n", "text", NULL,
@@ -69,7 +94,7 @@ static void refuses(void **state)
     refuse_text(*state, "f.txt", "", "text", NULL, "f.txt: the file is empty");
     mcr_data *data;
     mcr_status status = read_text(&data, *state, "f.txt", "a\0b\tx\n", 6, "text", NULL);
-    test_fails(*state, status, MCR_BAD_DATA, "f.txt:1: the label holds a NUL byte");
+    test_fails(*state, status, MCR_BAD_DATA, "f.txt:1: the label contains a NUL byte");
 }
 
 /* What detection makes of a text: is it read as text lines? */
@@ -190,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_labels_and_strings, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_numbers_as_targets, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(drops_names, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_without_labels, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(is_detected, test_setup, test_teardown),

@@ -271,9 +271,9 @@ static void refuses(void **state)
     REFUSE(a, "1,2\n\n\n2,1\n", "/DS_A.txt", ":4: line 2 before it is blank");
     REFUSE(a, "x, 2\n", "/DS_A.txt", ":1: \"x, 2\" is not an edge: two node numbers with a comma");
     REFUSE(indicator, "1\n2\n1\n", "/DS_graph_indicator.txt",
-           ":3: graph 1 after graph 2: the numbers must rise from 1");
+           ":3: graph 1 after graph 2: the numbers must ascend from 1");
     REFUSE(indicator, "0\n", "/DS_graph_indicator.txt",
-           ":1: graph 0 after graph 0: the numbers must rise from 1");
+           ":1: graph 0 after graph 0: the numbers must ascend from 1");
     REFUSE(indicator, "1\n3\n", "/DS_graph_indicator.txt",
            ":2: graph 2 has no nodes: the numbers jump from 1 to 3");
     REFUSE(indicator, "1.5\n", "/DS_graph_indicator.txt", ":1: \"1.5\" is not a graph number");

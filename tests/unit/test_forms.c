@@ -5,6 +5,8 @@
  */
 #include "approx_helpers.h"
 
+#include <float.h>
+
 #include "gram/factor.h"
 #include "gram/stored.h"
 #include "solve/linear.h"
@@ -339,7 +341,103 @@ static void test_programs(void **state)
     }
 }
 
+/* K a in extended precision, by a factor and by kernel values; and what double makes of it. */
+static void compare_extended(mcr *ctx, mcr_gram *d, mcr_gram *gram)
+{
+    enum { N = 60 };
+    double a[N], f[2][N], low[2][N], error[2][N], g[N];
+    mcr_random random = mcr_random_stream(7, "extended", 0);
+    for (int64_t i = 0; i < N; i++) /* sums that cancel */
+        a[i] = i % 2 ? -a[i - 1] * (1 + 1e-9 * mcr_random_normal(&random))
+                     : 1e8 * mcr_random_normal(&random);
+    mcr_gram *of[2] = {d, gram};
+    for (int k = 0; k < 2; k++) {
+        mcr_extended to = {.n = N, .outputs = 1, .a = a, .f = f[k], .low = low[k]};
+        test_ok(ctx, mcr_gram_prepare(of[k], true));
+        test_ok(ctx, mcr_gram_extended(of[k], &to));
+        if (!(to.share < 1e-15))
+            fail_msg("Gram %d: the share of the error is %g", k, to.share);
+        test_ok(ctx, mcr_gram_product_error(of[k], a, 1, to.share, error[k]));
+    }
+    for (int64_t i = 0; i < N; i++) {
+        double off = (f[0][i] - f[1][i]) + (low[0][i] - low[1][i]);
+        if (fabs(off) > error[0][i] + error[1][i])
+            fail_msg("object %d: off by %g, the bounds are %g and %g", (int)i, off, error[0][i],
+                     error[1][i]);
+    }
+    test_ok(ctx, mcr_gram_multiply(d, a, 1, g));
+    test_ok(ctx, mcr_gram_product_error(d, a, 1, NAN, error[0]));
+    for (int64_t i = 0; i < N; i++)
+        if (fabs(g[i] - f[1][i]) > error[0][i] + error[1][i])
+            fail_msg("object %d: double is off by %g, the bound is %g", (int)i,
+                     fabs(g[i] - f[1][i]), error[0][i]);
+}
+
+static void test_extended(void **state)
+{
+    mcr *ctx = *state;
+    static const char *const kernels[] = {"linear", "poly(degree=3, c=1)",
+                                          "linear + poly(degree=2)"};
+    if (LDBL_MANT_DIG < 64) {
+        print_message("# skip: long double is no more than double here\n");
+        skip();
+    }
+    for (int t = 0; t < 6; t++) {
+        enum { N = 60, ALL = 90 };
+        problem p = problem_classes(ctx, ALL, 5, 2, 0.1, t & 1, false, (uint64_t)t + 1);
+        mcr_kernel *k;
+        mcr_gram *gram, *d, *some[2];
+        int64_t row[N];
+        for (int64_t i = 0; i < N; i++)
+            row[i] = i * 7 % ALL;
+        test_ok(ctx, mcr_kernel_parse(&k, ctx, kernels[t / 2]));
+        test_ok(ctx, mcr_gram_features(&d, ctx, k, p.data));
+        test_ok(ctx, mcr_gram_open(&gram, ctx, k, p.data, NULL));
+        test_ok(ctx, mcr_gram_select_both(&some[0], d, (mcr_rows){row, 0, N}));
+        test_ok(ctx, mcr_gram_select_both(&some[1], gram, (mcr_rows){row, 0, N}));
+        compare_extended(ctx, some[0], some[1]);
+        mcr_gram_close(some[0]);
+        mcr_gram_close(some[1]);
+        mcr_gram_close(d);
+        mcr_gram_close(gram);
+        mcr_kernel_free(k);
+        problem_free(&p);
+    }
+}
+
 /* ---- learners ---------------------------------------------------------------------------------*/
+
+/* Certificates know their rounding: what is called optimal is so with its error, and verify agrees. */
+static void test_errors(void **state)
+{
+    mcr *ctx = *state;
+    static const char *const options[][2] = {
+        {"ridge", "form=primal lambda=1e-9"},
+        {"ridge", "form=primal lambda=1e-14"},
+        {"ridge", "form=primal lambda=1"},
+        {"logistic", "form=primal lambda=1e-7"},
+        {"logistic", "form=primal lambda=0.01"},
+        {"svm", "form=primal C=1e6"},
+        {"svm", "form=primal C=0.1"},
+    };
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++) {
+        bool ridge = options[t][0][0] == 'r';
+        problem p = ridge ? problem_numbers(ctx, 120, 4, 0.1, false, t + 1)
+                          : problem_classes(ctx, 120, 4, 2, 0.1, false, false, t + 1);
+        mcr_model *m = fit_model(ctx, options[t][0], t % 2 ? "poly(degree=2, c=1)" : "linear",
+                                 p.data, options[t][1]);
+        const mcr_report_fit *r = mcr_model_report(m);
+        mcr_verification found = MCR_INIT(mcr_verification);
+        assert_true(r->value_error > 0 && r->objective_error > 0);
+        if (r->stop == MCR_STOP_OPTIMAL && !(r->value + r->value_error <= r->tolerance))
+            fail_msg("%s %s: %g, error %g", options[t][0], options[t][1], r->value, r->value_error);
+        test_ok(ctx, mcr_model_verify(ctx, m, p.data, NULL, &found));
+        if (found.verdict == MCR_VERIFY_DISAGREES)
+            fail_msg("%s %s: %s", options[t][0], options[t][1], found.fault);
+        mcr_model_free(m);
+        problem_free(&p);
+    }
+}
 
 static void compare_forms(mcr *ctx, const char *learner, const char *kernel, const mcr_data *data,
                           const char *options)
@@ -713,6 +811,8 @@ int main(void)
         cmocka_unit_test(test_products_of_many),
         cmocka_unit_test_setup_teardown(test_products, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_programs, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_extended, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_errors, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_svm, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_corners, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_smooth, test_setup, test_teardown),

@@ -484,7 +484,8 @@ static void test_draws(void **state)
     mcr_model_free(model);
     words = sample_data(ctx, "moons", 20);
     test_ok(ctx, try_fit(&model, ctx, "gp", "rbf(gamma=1)", words, "task=classify optimize=no"));
-    test_fails(ctx, mcr_predict_draws(ctx, model, words, 1, draws), MCR_BAD_CALL, "drawn");
+    test_fails(ctx, mcr_predict_draws(ctx, model, words, 1, draws), MCR_BAD_CALL,
+               "no posterior to draw from");
     mcr_model_free(model);
     mcr_data_free(data);
     mcr_data_free(some);

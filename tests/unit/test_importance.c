@@ -107,8 +107,8 @@ static void test_arguments(void **context)
     test_close_real("roc_auc", out, 1, 0);
     what.task = MCR_REGRESS;
     what.target = what.value = far;
-    test_fails(ctx, mcr_class_scores(ctx, &what, each), MCR_BAD_CALL, "of classes");
-    test_fails(ctx, mcr_confusion(ctx, &what, proba), MCR_BAD_CALL, "of classes");
+    test_fails(ctx, mcr_class_scores(ctx, &what, each), MCR_BAD_CALL, "need classes");
+    test_fails(ctx, mcr_confusion(ctx, &what, proba), MCR_BAD_CALL, "needs classes");
 }
 
 int main(void)

@@ -141,13 +141,13 @@ static void names_other_objects(void **state)
 static void says_where(void **state)
 {
     static const char *const table[][2] = {
-        {"key,a\nx,1\nx,2\n", ":3: \"x\" is there twice in the key"},
+        {"key,a\nx,1\nx,2\n", ":3: \"x\" occurs twice in the key"},
         {"key,a\nx,1\n,2\n", ":3: the key, column \"key\", is missing"},
         {"key,a\nx,1\ny\n", ":3: 1 values, but the first line has 2"},
         {"key,a\nx,\"1\ny,2\n", ":2: a quote is not closed"},
-        {"key,a\nx,\"1\" 2\n", ":2: text stands behind a closing quote"},
+        {"key,a\nx,\"1\" 2\n", ":2: there is text after a closing quote"},
         {"key\nx\n", "there is nothing to add"},
-        {"other,a\nx,1\n", "no column of it is in t.csv, too"},
+        {"other,a\nx,1\n", "it has no column in common with t.csv"},
         {"key,b\nx,1\n", "both tables have the columns key, b"},
         {"key,a\nq,1\n", "none of the 1 objects has a row in it"},
     };

@@ -166,12 +166,12 @@ static void test_faults(void **state)
         {"dot^1.5", "a power is a whole number", 4, 3},
         {"dot^x", "a power is a whole number", 4, 1},
         {"dot^99999999999999999999", "a power is a whole number", 4, 20},
-        {"dot^2^3", "one power a kernel", 5, 1},
+        {"dot^2^3", "one power per kernel", 5, 1},
         {"1e999", "the number 1e999 is too large", 0, 5},
-        {"gamma=1", "gamma=1 must stand inside the parentheses of a kernel", 0, 7},
-        {"dot + zz = 1 + dot", "zz=1 must stand inside", 6, 6},
-        {"dot, dot", "a comma stands between", 3, 1},
-        {"dot = 1", "a parameter stands inside", 4, 1},
+        {"gamma=1", "gamma=1 must be inside the parentheses of a kernel", 0, 7},
+        {"dot + zz = 1 + dot", "zz=1 must be inside", 6, 6},
+        {"dot, dot", "a comma is allowed only between", 3, 1},
+        {"dot = 1", "a parameter belongs inside", 4, 1},
         {"dot(exp(dot))", "dot works on a field and takes no kernel inside", 4, 3},
         {"dot(x + y)", "dot works on a field and takes no kernel inside", 4, 1},
         {"spectrum(x, y)", "spectrum works on one field", 12, 1},
@@ -285,9 +285,9 @@ static void test_limits(void **state)
     try_size(ctx, repeated("", "(1+2*", 49, "dot", ")^2", ""), "more than 100 deep");
     try_size(ctx, repeated("", "(1+", 49, "dot", ")^2", ""), NULL);
     try_size(ctx, repeated("", "(", 200, "dot", ")", ""), NULL);
-    try_size(ctx, repeated("", "(", 201, "dot", ")", ""), "more than 200 parentheses");
-    try_size(ctx, repeated("", "(", 500000, "dot", "", ""), "more than 200 parentheses");
-    try_size(ctx, repeated("", "exp(", 200000, "dot", "", ""), "more than 200 parentheses");
+    try_size(ctx, repeated("", "(", 201, "dot", ")", ""), "more than 200 nested parentheses");
+    try_size(ctx, repeated("", "(", 500000, "dot", "", ""), "more than 200 nested parentheses");
+    try_size(ctx, repeated("", "exp(", 200000, "dot", "", ""), "more than 200 nested parentheses");
     try_size(ctx, repeated("dot", "+dot", 9998, "", "", ""), NULL);
     try_size(ctx, repeated("dot", "+dot", 9999, "", "", ""), "more than 10000 parts");
     try_size(ctx, repeated("dot", "+dot", 20000, "", "", ""), "more than 10000 parts");

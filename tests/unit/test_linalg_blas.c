@@ -141,7 +141,7 @@ static void test_eigen(void **context)
         test_close_arrays("largest alone", few, value + N - count, count, 1e-13);
     }
     test_fails(*context, mcr_blas_eigen_largest(*context, N, work, LD, N + 1, few, NULL, 0),
-               MCR_BAD_CALL, "eigenvalues asked for");
+               MCR_BAD_CALL, "eigenvalues were requested");
 }
 
 static mcr_status run_eigen(mcr *ctx, void *arg)

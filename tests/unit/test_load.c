@@ -74,7 +74,8 @@ static void test_kernel(void **state)
     mcr *ctx = *state;
     static const char *const text[] = {NULL, "linear", "no_such_kernel",
                                        "mahalanobis(file=nowhere.csv)"};
-    static const char *const what[] = {"its kernel", NULL, "not known", "which no model does"};
+    static const char *const what[] = {"its kernel", NULL, "does not know",
+                                       "which is not allowed in a model"};
     for (int c = 0; c < 4; c++) {
         forged f = forge_new(ctx, "moons", 8, "svm", "C=1");
         mcr_text t;
@@ -315,7 +316,7 @@ static void test_second_kernel(void **state)
             mcr_text_init(&t, ctx);
             mcr_put_text(&t, "no_such_kernel");
             put_part(&f, "KER2", &t);
-            what = "not known";
+            what = "does not know";
         }
         }
         put_coefs(&f, &c);

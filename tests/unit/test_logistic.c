@@ -82,6 +82,22 @@ static void test_many(void **context)
     }
 }
 
+/* Steps that reuse the factor of an earlier one converge: a Hessian that is not that of the loss
+ * would need many more. */
+static void test_few_steps(void **context)
+{
+    mcr *ctx = *context;
+    static const char *const options[] = {"lambda=1", "lambda=0.001", "lambda=1 form=primal"};
+    for (int t = 0; t < 3; t++) {
+        mcr_data *data = sample_data(ctx, "blobs", 1500);
+        mcr_model *model = fit_model(ctx, "logistic", t == 2 ? "poly(degree=2, c=1)" : rbf, data,
+                                     options[t]);
+        assert_in_range(mcr_model_report(model)->iterations, 3, 30);
+        mcr_model_free(model);
+        mcr_data_free(data);
+    }
+}
+
 static void test_weights(void **context)
 {
     mcr *ctx = *context;
@@ -149,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_identity, test_setup, test_teardown),
         cmocka_unit_test(test_many),
+        cmocka_unit_test_setup_teardown(test_few_steps, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_weights, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_limits, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_repeats, test_setup, test_teardown),

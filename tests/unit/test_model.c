@@ -878,7 +878,7 @@ static void test_names_of_targets(void **state)
         mcr_data_free(seen);
     }
     test_fails(ctx, read_table(&seen, ctx, "sort,y,a,sort\n1,2,3,4\n", like), MCR_BAD_DATA,
-               "column \"sort\" is there twice, as columns 1 and 4: rename one of them");
+               "column \"sort\" occurs twice, as columns 1 and 4: rename one of them");
     mcr_model_free(model);
     mcr_model_free(loaded);
     mcr_data_free(data);

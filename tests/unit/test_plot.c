@@ -297,12 +297,12 @@ static void faults_say_what_is_possible(void **state)
     plot.x = "height";
     test_fails(ctx, mcr_figure_open(&f, ctx, &plot), MCR_BAD_CALL, "no column \"height\"");
     plot.x = NULL;
-    test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "gamma"), MCR_BAD_CALL, "no range");
+    test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "gamma"), MCR_BAD_CALL, "not a range");
     test_fails(ctx, mcr_figure_animate(&f, ctx, &plot, "colour=1:3"), MCR_BAD_CALL,
                "neither an option");
     test_ok(ctx, mcr_figure_open(&f, ctx, &plot));
-    test_fails(ctx, mcr_figure_draw(f, "gif", NULL, &bytes, &count), MCR_BAD_CALL, "no format");
-    test_fails(ctx, mcr_figure_save(f, "picture.gif", NULL), MCR_BAD_CALL, "ending");
+    test_fails(ctx, mcr_figure_draw(f, "gif", NULL, &bytes, &count), MCR_BAD_CALL, "not a format");
+    test_fails(ctx, mcr_figure_save(f, "picture.gif", NULL), MCR_BAD_CALL, "the extension");
     mcr_figure_close(f);
     mcr_model_free(model);
     mcr_data_free(data);

@@ -854,14 +854,15 @@ static void test_refusals(void **context)
     test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_BAD_CALL, "rbff");
     search = make_search();
     search.option = (const char *const[]){"multiclass"};
-    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_BAD_CALL, "no number");
+    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_BAD_CALL, "not a number");
     search = make_search();
     search.range = (const char *const[]){"-1:1:3"};
     test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_BAD_CALL, "C must be");
     search = make_search();
     search.checkpoint = "/nowhere/at/all";
     search.resume = 1;
-    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_IO, "no checkpoint to go on from");
+    test_fails(ctx, mcr_tune(&model, &r, o, &search, data), MCR_IO,
+               "no checkpoint to continue from");
     assert_null(model);
     assert_null(r);
     mcr_options_close(o);

@@ -333,7 +333,7 @@ static void test_largest_nu(void **state)
     problem_build(&p, ctx, false);
     mcr_model *model = NULL;
     test_fails(ctx, fit_from(&model, ctx, "nu-svm", "nu=0.3", "rbf(gamma=1)", p.data, NULL),
-               MCR_BAD_CALL, "the largest that is: 0.28");
+               MCR_BAD_CALL, "the largest feasible value is 0.28");
     assert_null(model);
     mcr_model_free(fit(ctx, "nu-svm", "nu=0.28", "rbf(gamma=9)", p.data));
     problem_free(&p);

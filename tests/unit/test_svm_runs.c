@@ -584,6 +584,22 @@ static void test_interrupted_classes(void **state)
     mcr_close(ctx);
 }
 
+/* After the limit little is done for each of the pairs that are left: they are not bound. */
+static void test_no_time_for_many_classes(void **state)
+{
+    enum { CLASSES = 60, PAIRS = CLASSES * (CLASSES - 1) / 2 };
+    mcr *ctx = *state;
+    mcr_model *model = NULL;
+    problem p = problem_classes(ctx, 2 * CLASSES, 3, CLASSES, 0, false, false, 5);
+    int64_t before = test_allocations_made(ctx);
+    test_fails(ctx,
+               fit_from(&model, ctx, "svm", "time-limit=1e-9 tol=1e-6", "rbf(gamma=1)+linear^2",
+                        p.data, NULL),
+               MCR_STOPPED, "");
+    assert_true(test_allocations_made(ctx) - before < 8 * PAIRS);
+    problem_free(&p);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------*/
 
 static void test_bad_calls(void **state)
@@ -646,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_growing_set, test_setup, test_teardown),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_interrupted_classes),
+        cmocka_unit_test_setup_teardown(test_no_time_for_many_classes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_bad_calls, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,10 +67,10 @@ static void says_what_is_wrong(void **state)
 {
     mcr_svm_fault fault = {.kind = MCR_SVM_FALLING_INDEX, .index = 3, .before = 5};
     test_fails(*state, mcr_svm_fail(&fault, *state, "f", 7), MCR_BAD_DATA,
-               "f:7: index 3 follows index 5; indices must rise");
+               "f:7: index 3 follows index 5; indices must be ascending");
     fault.before = 3;
     test_fails(*state, mcr_svm_fail(&fault, *state, "f", 7), MCR_BAD_DATA,
-               "f:7: index 3 stands twice");
+               "f:7: index 3 occurs twice");
     fault.kind = MCR_SVM_FINE;
     test_ok(*state, mcr_svm_fail(&fault, *state, "f", 7));
 }

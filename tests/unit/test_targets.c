@@ -164,7 +164,7 @@ static void reads_tables_of_text(void **state)
     test_fails(ctx, read_text(&data, ctx, "f", csv, strlen(csv), "csv", "a,d"), MCR_BAD_CALL,
                "f: no column \"d\" for the target");
     test_fails(ctx, read_text(&data, ctx, "f", csv, strlen(csv), "csv", "a,a"), MCR_BAD_CALL,
-               "\"a\" stands twice");
+               "\"a\" occurs twice");
     test_fails(ctx, read_text(&data, ctx, "f", csv, strlen(csv), "csv", "a,1"), MCR_BAD_CALL,
                "f: column 1 is given twice as a target");
     test_fails(ctx, read_text(&data, ctx, "f", csv, strlen(csv), "csv", "a,b,c"), MCR_BAD_DATA,

@@ -149,12 +149,34 @@ static void test_lies(void **state)
     look_for_lies(*state, "logistic", "approx=falkon rank=10 lambda=0.1");
 }
 
+/* Nothing is wrong, but rounding hides whether the certificate is within a tolerance that is just
+ * met. */
+static void test_undecided(void **state)
+{
+    mcr *ctx = *state;
+    mcr_data *data = sample_data(ctx, "sinc", 60);
+    mcr_model *model = fit_model(ctx, "ridge", "rbf(gamma=1)", data, NULL);
+    mcr_verification found = {.size = sizeof found};
+    test_ok(ctx, mcr_model_verify(ctx, model, data, NULL, &found));
+    assert_int_equal(found.verdict, MCR_VERIFY_AGREES);
+    model->fitted->tolerance = found.value.recomputed;
+    test_ok(ctx, mcr_model_verify(ctx, model, data, NULL, &found));
+    assert_int_equal(found.verdict, MCR_VERIFY_UNDECIDED);
+    assert_true(!found.agrees && found.fault[0]);
+    model->fitted->segment[0].coef[0] += 1; /* wrong, whatever else is undecided */
+    test_ok(ctx, mcr_model_verify(ctx, model, data, NULL, &found));
+    assert_int_equal(found.verdict, MCR_VERIFY_DISAGREES);
+    mcr_model_free(model);
+    mcr_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_others_without_memory),
         cmocka_unit_test_setup_teardown(test_lies, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_undecided, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

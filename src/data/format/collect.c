@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "data/builder.h"
 
 mcr_status mcr_strings_open(mcr_strings *s, mcr *ctx, const char *name)
 {
@@ -135,12 +136,25 @@ void mcr_words_free(mcr_words *words, mcr *ctx)
     *words = (mcr_words){0};
 }
 
+mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_input *in,
+                                const mcr_read_options *options)
+{
+    if (labels == NULL || options == NULL || mcr_labels_are_known(labels, options->known))
+        return mcr_builder_labels(builder, labels);
+    mcr_log(
+        builder->ctx, MCR_LOG_WARNING,
+        "%s: no label is a class of the model: they are taken for names, and nothing is compared",
+        mcr_input_name(in));
+    mcr_labels_close(labels);
+    return MCR_OK;
+}
+
 mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length)
 {
     if (length == 0)
         return mcr_input_fail(in, "the label is empty");
     if (memchr(text, 0, length))
-        return mcr_input_fail(in, "the label holds a NUL byte");
+        return mcr_input_fail(in, "the label contains a NUL byte");
     return mcr_labels_add(labels, text, length);
 }
 
@@ -161,7 +175,7 @@ mcr_status mcr_target_names(mcr_words *words, mcr *ctx, const mcr_read_options *
         int32_t number;
         status = mcr_words_number(words, ctx, p, length, &number);
         if (status == MCR_OK && words->count == before)
-            return mcr_fail(ctx, MCR_BAD_CALL, "target \"%s\": \"%s\" stands twice", list,
+            return mcr_fail(ctx, MCR_BAD_CALL, "target \"%s\": \"%s\" occurs twice", list,
                             words->word[number]);
         p += length;
         if (*p == '\0')

@@ -230,7 +230,7 @@ static mcr_status check_blank(reader *r)
         int64_t line = r->blank > 0 && c->content ? r->blank : c->followed ? c->blank : 0;
         if (line > 0)
             return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, line,
-                               "the line is blank; blank lines may stand only at the end");
+                               "the line is blank; blank lines are allowed only at the end");
         if (r->blank == 0)
             r->blank = c->blank;
         if (!c->done)
@@ -482,7 +482,10 @@ static mcr_status open_columns(reader *r)
         status = mcr_store_new(&r->dense, r->ctx, "x", MCR_DENSE);
     if (status == MCR_OK && plan->targets == 1) {
         status = mcr_labels_open(&r->labels, r->ctx);
-        r->label_commas = plan->comma && mcr_csv_is_numeric(&plan->column[target_column(plan)]);
+        const mcr_csv_column *target = &plan->column[target_column(plan)];
+        r->label_commas = plan->comma && mcr_csv_is_numeric(target);
+        if (status == MCR_OK && target->given == MCR_CATEGORY)
+            mcr_labels_name_classes(r->labels);
     }
     if (status != MCR_OK)
         return status;
@@ -553,11 +556,10 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
             status = read_records(r, r->blocks.bytes);
     }
     if (status == MCR_OK && r->rows == 0)
-        status = mcr_fail_at(
-            r->ctx, MCR_BAD_DATA, r->to.file, 0,
-            r->skips.bad + r->skips.dropped > 0
-                ? "no row of the file is left: all are faulty or have missing values"
-                : "there are no objects in the file, only a header");
+        status = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, 0,
+                             r->skips.bad + r->skips.dropped > 0
+                                 ? "no rows are left: all are faulty or have missing values"
+                                 : "there are no objects in the file, only a header");
     return status;
 }
 
@@ -705,7 +707,7 @@ static int sniff(bool named, const char *bytes, size_t count)
 
 const mcr_format mcr_format_csv = {
     .name = "csv",
-    .summary = "table with , or ; between the columns; a header is found",
+    .summary = "table with , or ; between the columns; a header is detected",
     .extensions = (const char *const[]){"csv", NULL},
     .writer = &mcr_writer_csv,
     .sniff = sniff,

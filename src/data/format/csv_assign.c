@@ -222,14 +222,13 @@ static mcr_status check_text(const mcr_csv_maker *m, int64_t c)
     char text[MCR_CSV_COLUMN_TEXT];
     if (2 * (column->commas + column->thousands) > column->words)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
-                           "%s has commas inside of numbers; write them with a point, and without "
-                           "separators of thousands",
+                           "%s has commas inside numbers; write them with a decimal point and "
+                           "without thousands separators",
                            mcr_csv_column_text(m->plan, c, text));
     if (column->name != NULL && strcmp(column->name, "x") == 0 && m->plan->numbers > 0)
-        return mcr_fail_at(
-            m->ctx, MCR_BAD_DATA, m->file, 1,
-            "column \"x\" holds text, but \"x\" is what the numeric columns together "
-            "are called; rename the column");
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "column \"x\" contains text, but \"x\" is the name of the field of all "
+                           "numeric columns; rename the column");
     return MCR_OK;
 }
 
@@ -253,7 +252,7 @@ static mcr_status no_data(const mcr_csv_maker *m)
                           "format");
     bool assumed = plan->targets > 0 && m->options->target == NULL;
     mcr_status s = mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0, "no column is left for the data%s",
-                               assumed ? ": if none is the target, say so" : "");
+                               assumed ? ": if there is no target, say so" : "");
     return assumed ? mcr_advise(m->ctx, s, "target") : s;
 }
 
@@ -414,13 +413,13 @@ static mcr_status check_joined(const mcr_csv_maker *m)
         const mcr_role role = like->all[c];
         bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
         if (feature && find_name(m->plan, like->called->name[c]) == NONE)
-            return mcr_advise(m->ctx,
-                              mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                                          "there is no column \"%.100s\", which the model wants: "
-                                          "it was trained on this table and another one, joined by "
-                                          "column \"%.100s\"",
-                                          like->called->name[c], like->joined),
-                              "join");
+            return mcr_advise(
+                m->ctx,
+                mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                            "there is no column \"%.100s\", which the model needs: it was trained "
+                            "on this table and another one, joined by column \"%.100s\"",
+                            like->called->name[c], like->joined),
+                "join");
     }
     return MCR_OK;
 }

@@ -61,7 +61,7 @@ static mcr_status read_first(mcr_csv_maker *m)
     } while (state == MCR_CSV_FIELD);
     if (state == MCR_CSV_BEHIND)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, m->first_lines,
-                           "text stands behind a closing quote");
+                           "there is text after a closing quote");
     if (columns == 1 && m->first[0].length == 0)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1, "the line is blank");
     m->plan->column = mcr_alloc_zero(m->ctx, (size_t)columns, sizeof *m->plan->column);
@@ -139,8 +139,8 @@ static mcr_status find_commas(mcr_csv_maker *m)
     if (commas == 0 || unclear < commas)
         return MCR_OK;
     return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 0,
-                       "%s: commas with three digits behind them may be thousands or fractions; "
-                       "write numbers with a point and without separators of thousands",
+                       "%s: commas followed by three digits may be thousands or fractions; write "
+                       "numbers with a decimal point and without thousands separators",
                        mcr_csv_column_text(m->plan, where, text));
 }
 
@@ -228,7 +228,7 @@ static mcr_status refuse_repeated(const mcr_csv_maker *m)
     for (int64_t c = 1; c < n && status == MCR_OK; c++)
         if (list[c].name[0] && strcmp(list[c].name, list[c - 1].name) == 0)
             status = mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                                 "column \"%.100s\" is there twice, as columns %" PRId64
+                                 "column \"%.100s\" occurs twice, as columns %" PRId64
                                  " and %" PRId64 ": rename one of them",
                                  list[c].name, list[c - 1].number, list[c].number);
     mcr_free(m->ctx, list);
@@ -246,7 +246,7 @@ static mcr_status keep_names(mcr_csv_maker *m)
         size_t length = mcr_csv_plain(m->scratch, f);
         if (memchr(m->scratch, '\0', length) != NULL)
             return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                               "the name of column %" PRId64 " holds a NUL byte", c + 1);
+                               "the name of column %" PRId64 " contains a NUL byte", c + 1);
         m->plan->column[c].name = mcr_copy_text(m->ctx, m->scratch, length);
         if (m->plan->column[c].name == NULL)
             return MCR_NO_MEMORY;

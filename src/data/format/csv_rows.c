@@ -70,10 +70,11 @@ static mcr_status take_number(const reader *r, int64_t column, const mcr_csv_fie
     if (mcr_csv_missing(f))
         return fail_missing(r, column, f);
     if (!(r->plan->comma ? mcr_csv_comma_number(f, value) : mcr_csv_number(f, value)))
-        return fail_cell(r, column, f,
-                         has_thousands(f) ? "is not a number: write it without separators of "
-                                            "thousands, and with a point"
-                                          : "is not a number");
+        return fail_cell(
+            r, column, f,
+            has_thousands(f)
+                ? "is not a number: write it without thousands separators and with a decimal point"
+                : "is not a number");
     if (!isfinite(*value))
         return fail_cell(r, column, f, "is not finite");
     return MCR_OK;
@@ -279,7 +280,7 @@ static mcr_status read_record(reader *r, const char **at)
         mcr_csv_state state = mcr_csv_next(&f, &p, end, plan->separator);
         last = state == MCR_CSV_LAST;
         if (state == MCR_CSV_BEHIND)
-            return fail_cell(r, c, &f, "has text behind its closing quote");
+            return fail_cell(r, c, &f, "has text after its closing quote");
         status = take_cell(r, c, &f, &to);
     }
     /* A value too few or too many is also why a value does not fit its column. */
@@ -324,7 +325,7 @@ static mcr_status try_record(const reader *r, const char *p, const char *end, bo
         mcr_role role = r->plan->column[c].role;
         last = state == MCR_CSV_LAST;
         if (state == MCR_CSV_BEHIND)
-            status = fail_cell(r, c, &f, "has text behind its closing quote");
+            status = fail_cell(r, c, &f, "has text after its closing quote");
         else if (role != MCR_ID && role != MCR_GROUP && role != MCR_IGNORED &&
                  r->to->missing == MCR_MISSING_DROP && mcr_csv_missing(&f))
             hole = true;

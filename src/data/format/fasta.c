@@ -143,8 +143,8 @@ static mcr_status check_names(reader *r)
         if (r->name[i] == r->name[i - 1])
             return MCR_OK;
     return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), 0,
-                       "every header is another single word: these are names, not labels; give one "
-                       "file per class, or set the target to \"none\"");
+                       "every header is a different single word: these are names, not labels; give "
+                       "one file per class, or set the target to \"none\"");
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */
@@ -187,7 +187,7 @@ static mcr_status end_record(reader *r)
         store->start[n]--;
     if (store->start[n] == from)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), r->header_line,
-                           "the header has no sequence behind it");
+                           "the header is not followed by a sequence");
     r->header_line = 0;
     return MCR_OK;
 }
@@ -309,12 +309,12 @@ static mcr_status fasta_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
         status = mcr_labels_open(&r.labels, ctx);
     if (status == MCR_OK)
         status = files ? read_classes(&r, files) : read_records(&r);
-    if (status == MCR_OK)
+    if (status == MCR_OK && !(options && options->known))
         status = check_names(&r);
     if (status == MCR_OK)
         status = mcr_strings_finish(&r.strings, builder);
-    if (status == MCR_OK && r.labels) {
-        status = mcr_builder_labels(builder, r.labels);
+    if (status == MCR_OK) {
+        status = mcr_labels_hand_over(builder, r.labels, r.in, files ? NULL : options);
         r.labels = NULL;
     }
     mcr_labels_close(r.labels);

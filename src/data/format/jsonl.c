@@ -84,10 +84,10 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *we
 {
     mcr_jsonl_field *field = &r->field[r->fields];
     if (key->count == 0 || memchr(key->text, 0, (size_t)key->count))
-        return mcr_json_fail(&r->json, key, "a key that is empty or holds a NUL");
+        return mcr_json_fail(&r->json, key, "a key that is empty or contains a NUL");
     for (int64_t i = 0; i < r->fields; i++)
         if (mcr_json_is(key, r->field[i].name))
-            return mcr_json_fail(&r->json, key, "key \"%s\" stands twice", r->field[i].name);
+            return mcr_json_fail(&r->json, key, "key \"%s\" occurs twice", r->field[i].name);
     field->name = mcr_copy_text(r->ctx, key->text, (size_t)key->count);
     if (!field->name)
         return MCR_NO_MEMORY;
@@ -187,7 +187,7 @@ static mcr_status add_object(reader *r)
             return mcr_json_fail(&r->json, key, "key \"%.*s\" is not in the first line",
                                  (int)key->count, key->text);
         if (field->seen == r->count + 1)
-            return mcr_json_fail(&r->json, key, "key \"%s\" stands twice", field->name);
+            return mcr_json_fail(&r->json, key, "key \"%s\" occurs twice", field->name);
         field->seen = r->count + 1;
         status = mcr_jsonl_add(field, &r->json, key + 1, r->count);
     }
@@ -268,7 +268,7 @@ static mcr_status finish_fields(reader *r, mcr_builder *builder)
         data = data || r->field[i].role >= MCR_JSONL_NUMBER;
     if (!data)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->in), 0,
-                           "the objects have no key beside target and weight");
+                           "the objects have no key besides target and weight");
     widen_sparse(r);
     mcr_status status = MCR_OK;
     for (int64_t i = 0; status == MCR_OK && i < r->fields; i++)

@@ -41,7 +41,7 @@ static const char *type_name(mcr_json_type type)
 static mcr_status fail_type(const mcr_json *json, const char *name, const mcr_json_value *found,
                             const char *wanted)
 {
-    return mcr_json_fail(json, found, "key \"%s\": found %s where %s should be", name,
+    return mcr_json_fail(json, found, "key \"%s\": found %s where %s was expected", name,
                          type_name(found->type), wanted);
 }
 
@@ -69,7 +69,7 @@ static mcr_status check_members(const mcr_json *json, const char *name,
                                  (int)key->count, key->text);
     }
     if (object->count > count)
-        return mcr_json_fail(json, object, "key \"%s\": a member stands twice", name);
+        return mcr_json_fail(json, object, "key \"%s\": a member occurs twice", name);
     return MCR_OK;
 }
 
@@ -118,7 +118,8 @@ static mcr_status add_target(mcr_jsonl_field *f, const mcr_json *json, const mcr
     if (v->type == MCR_JSON_FALSE)
         return mcr_labels_add(f->labels, "false", 5);
     if (v->count == 0 || memchr(v->text, 0, (size_t)v->count))
-        return mcr_json_fail(json, v, "key \"%s\": a label that is empty or holds a NUL", f->name);
+        return mcr_json_fail(json, v, "key \"%s\": a label that is empty or contains a NUL",
+                             f->name);
     return mcr_labels_add(f->labels, v->text, (size_t)v->count);
 }
 
@@ -153,10 +154,9 @@ static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json *json, const mcr_js
     for (int64_t i = 0; status == MCR_OK && i + 1 < hex->count; i += 2) {
         int high = hex_digit(hex->text[i]), low = hex_digit(hex->text[i + 1]);
         if (high < 0 || low < 0)
-            return mcr_json_fail(json, hex,
-                                 "key \"%s\": \"hex\" holds other than hexadecimal "
-                                 "digits",
-                                 f->name);
+            return mcr_json_fail(
+                json, hex, "key \"%s\": \"hex\" has characters that are not hexadecimal digits",
+                f->name);
         *to++ = (char)(high << 4 | low);
     }
     return status;
@@ -284,8 +284,8 @@ static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json *json, const mcr_
     if (!mcr_json_int(i, &column) || column < 0 || column >= INT32_MAX)
         return mcr_json_fail(json, i, "key \"%s\": an index should be an integer from 0", f->name);
     if (!first && column <= s->index[to - 1])
-        return mcr_json_fail(json, i, "key \"%s\": index %lld after %d: indices must rise", f->name,
-                             (long long)column, s->index[to - 1]);
+        return mcr_json_fail(json, i, "key \"%s\": index %lld after %d: indices must be ascending",
+                             f->name, (long long)column, s->index[to - 1]);
     if (f->named && column >= s->cols)
         return mcr_json_fail(json, i, "key \"%s\": index %lld, but \"n\" is %lld", f->name,
                              (long long)column, (long long)s->cols);
@@ -364,7 +364,7 @@ static mcr_status read_node_label(mcr_jsonl_field *f, const mcr_json *json, cons
         return status;
     if (word) {
         if (memchr(v->text, 0, (size_t)v->count))
-            return mcr_json_fail(json, v, "key \"%s\": a label that holds a NUL", f->name);
+            return mcr_json_fail(json, v, "key \"%s\": a label that contains a NUL", f->name);
         return mcr_words_number(&f->node_words, json->ctx, v->text, (size_t)v->count, label);
     }
     if (!mcr_json_int(v, &number) || number < INT32_MIN || number > INT32_MAX)
@@ -389,9 +389,7 @@ static mcr_status add_nodes(mcr_jsonl_field *f, const mcr_json *json, const mcr_
                              "many there are",
                              f->name);
     if (nodes > INT32_MAX || (uint64_t)(used + nodes) > mcr_memory_budget(json->ctx) / NODE_BYTES)
-        return mcr_json_fail(json, v,
-                             "key \"%s\": so many nodes are more than the memory budget "
-                             "holds",
+        return mcr_json_fail(json, v, "key \"%s\": so many nodes exceed the memory budget",
                              f->name);
     mcr_status status = MCR_OK;
     if (v->type == MCR_JSON_NUMBER && nodes > 0)

@@ -372,7 +372,7 @@ static int sniff(bool named, const char *bytes, size_t count)
 
 const mcr_format mcr_format_libsvm = {
     .name = "libsvm",
-    .summary = "sparse vectors: \"label index:value ...\", indices from 1, rising",
+    .summary = "sparse vectors: \"label index:value ...\", indices from 1, ascending",
     .extensions = (const char *const[]){"svm", "libsvm", "svmlight", NULL},
     .writer = &mcr_writer_libsvm,
     .sniff = sniff,

@@ -200,7 +200,7 @@ mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in)
     if (status != MCR_OK)
         return status;
     if (!mcr_npy_is((const char *)lead, 8))
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "this is no NumPy file");
+        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "this is not a NumPy file");
     if (lead[6] < 1 || lead[6] > 3)
         return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
                            "NumPy file version %d is not known", lead[6]);
@@ -447,7 +447,7 @@ static mcr_status read_words(mcr_builder *b, const mcr_npy *npy, mcr *ctx, mcr_i
         int64_t length = element_text(npy, raw, text);
         if (length <= 0 || memchr(text, '\0', (size_t)length) != NULL)
             status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                                 "row %" PRId64 ": the label is empty or no text", i + 1);
+                                 "row %" PRId64 ": the label is empty or not text", i + 1);
         else
             status = mcr_labels_add(labels, text, (size_t)length);
     }

@@ -119,7 +119,7 @@ static mcr_status only_array(int64_t *found, const mcr_zip *zip, int64_t target)
         return MCR_OK;
     if (count == 0)
         return mcr_fail_at(zip->ctx, MCR_BAD_DATA, zip->file, 0,
-                           "the archive holds no array of objects");
+                           "the archive has no array of objects");
     mcr_text list;
     mcr_text_init(&list, zip->ctx);
     mcr_status status = mcr_advise(

@@ -41,7 +41,7 @@ static mcr_status read_id(reader *r, const char **p, const char *end, int64_t *i
     double value = 0;
     const char *q = *p;
     if (q[0] != '0' || q[1] != ':')
-        return fail_line(r, "the line must go on with 0:id behind the label");
+        return fail_line(r, "the label must be followed by 0:id");
     q += 2;
     if (*q == '?')
         q++;
@@ -77,7 +77,7 @@ static mcr_status read_cells(reader *r, const char *p, const char *end)
         else if (p != NULL && *p == ':' && index > expected)
             return mcr_fail_at(r->ctx, MCR_BAD_DATA, mcr_input_name(r->blocks.in), r->line,
                                "index %" PRId64 " follows index %" PRId64
-                               "; a row of a kernel has all of them, zeros too",
+                               "; a row of a kernel has all of them, including zeros",
                                index, expected - 1);
         else
             p = NULL;
@@ -143,7 +143,7 @@ static mcr_status read_block(reader *r)
             r->blank = r->blank == 0 ? r->line : r->blank;
         } else if (*p != '#' && r->blank > 0) {
             r->line = r->blank;
-            return fail_line(r, "the line is blank; blank lines may stand only at the end");
+            return fail_line(r, "the line is blank; blank lines are allowed only at the end");
         } else if (*p != '#') {
             status = read_line(r, p, next);
         }

@@ -281,8 +281,8 @@ static mcr_status add_cell(rows *r, int c)
     case SQL_FLOAT: mcr_text_real(&r->text, call->column_double(r->statement, c)); return MCR_OK;
     case SQL_BLOB:
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
-                           "column \"%.60s\", row %lld holds bytes (a BLOB), not text or a number: "
-                           "leave the column out by a query",
+                           "column \"%.60s\", row %lld contains bytes (a BLOB), not text or a "
+                           "number: exclude the column with a query",
                            call->column_name(r->statement, c), (long long)r->row);
     default: break;
     }

@@ -79,7 +79,7 @@ mcr_status mcr_svm_fail(const mcr_svm_fault *f, mcr *ctx, const char *file, int6
     switch (f->kind) {
     case MCR_SVM_BLANK:
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
-                           "the line is blank; blank lines may stand only at the end");
+                           "the line is blank; blank lines are allowed only at the end");
     case MCR_SVM_NO_LABEL:
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
                            "the label is missing: the line starts with \"%.*s%s\"", length, token,
@@ -93,7 +93,7 @@ mcr_status mcr_svm_fail(const mcr_svm_fault *f, mcr *ctx, const char *file, int6
                            length, token, more);
     case MCR_SVM_QID:
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
-                           "\"%.*s%s\": queries (qid) are for ranking, which is not offered",
+                           "\"%.*s%s\": queries (qid) are for ranking, which is not supported",
                            length, token, more);
     case MCR_SVM_NO_PAIR:
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "\"%.*s%s\" is not index:value", length,
@@ -107,10 +107,10 @@ mcr_status mcr_svm_fail(const mcr_svm_fault *f, mcr *ctx, const char *file, int6
                            token, more, INT32_MAX);
     case MCR_SVM_FALLING_INDEX:
         if (f->index == f->before)
-            return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " stands twice",
+            return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " occurs twice",
                                f->index);
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
-                           "index %" PRId64 " follows index %" PRId64 "; indices must rise",
+                           "index %" PRId64 " follows index %" PRId64 "; indices must be ascending",
                            f->index, f->before);
     case MCR_SVM_NO_VALUE:
         return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " has no value",
@@ -135,7 +135,7 @@ mcr_status mcr_svm_target(bool *labelled, mcr *ctx, const mcr_read_options *opti
         return MCR_OK;
     return mcr_fail(ctx, MCR_BAD_CALL,
                     "target \"%s\": in this format the target is the first word of each line; only "
-                    "\"none\" can be asked for",
+                    "\"none\" is possible",
                     options->target);
 }
 

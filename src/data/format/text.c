@@ -56,8 +56,8 @@ static mcr_status text_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
         status = mcr_input_fail(in, "the file is empty");
     if (status == MCR_OK)
         status = mcr_strings_finish(&strings, builder);
-    if (status == MCR_OK && labels) {
-        status = mcr_builder_labels(builder, labels);
+    if (status == MCR_OK) {
+        status = mcr_labels_hand_over(builder, labels, in, options);
         labels = NULL;
     }
     mcr_labels_close(labels);

@@ -26,7 +26,7 @@ static int sniff(bool named, const char *bytes, size_t count)
 
 const mcr_format mcr_format_tsv = {
     .name = "tsv",
-    .summary = "table with tabs between the columns; a header is found",
+    .summary = "table with tabs between the columns; a header is detected",
     .extensions = (const char *const[]){"tsv", "tab", NULL},
     .writer = &mcr_writer_tsv,
     .sniff = sniff,

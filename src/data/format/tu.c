@@ -89,7 +89,7 @@ static mcr_status add_node(reader *r, mcr_input *in, int64_t graph)
 {
     mcr_store *s = r->store;
     if (graph < s->count || graph < 1)
-        return mcr_input_fail(in, "graph %lld after graph %lld: the numbers must rise from 1",
+        return mcr_input_fail(in, "graph %lld after graph %lld: the numbers must ascend from 1",
                               (long long)graph, (long long)s->count);
     if (graph > s->count + 1)
         return mcr_input_fail(in, "graph %lld has no nodes: the numbers jump from %lld to %lld",

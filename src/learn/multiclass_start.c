@@ -1,0 +1,50 @@
+/* multiclass_start.c: the coefficients that each problem has in the training before.
+ *
+ * With many classes there are too many of them to be searched for every problem, so their places
+ * are listed once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "learn/multiclass_impl.h"
+
+typedef mcr_class_job job;
+
+mcr_status mcr_class_index_start(job *j)
+{
+    const mcr_fitted *start = j->in->start;
+    int64_t all = 0;
+    if (!start || start->outputs != j->problems || start->rule != j->rule)
+        return MCR_OK;
+    for (int64_t g = 0; g < start->segments; g++)
+        all += start->segment[g].outputs;
+    j->start_first = mcr_alloc_zero(j->in->ctx, (size_t)j->problems + 2, sizeof *j->start_first);
+    j->start_place = mcr_alloc(j->in->ctx, (size_t)all, sizeof *j->start_place);
+    if (!j->start_first || !j->start_place)
+        return MCR_NO_MEMORY;
+    for (int64_t g = 0; g < start->segments; g++)
+        for (int64_t t = 0; t < start->segment[g].outputs; t++)
+            j->start_first[start->segment[g].output[t] + 2]++;
+    for (int64_t o = 2; o < j->problems + 2; o++)
+        j->start_first[o] += j->start_first[o - 1];
+    for (int64_t g = 0; g < start->segments; g++)
+        for (int64_t t = 0; t < start->segment[g].outputs; t++)
+            j->start_place[j->start_first[start->segment[g].output[t] + 1]++] =
+                (struct mcr_start_place){g, t};
+    return MCR_OK;
+}
+
+void mcr_class_read_start(const job *j, int64_t problem, double *coef)
+{
+    const mcr_fitted *start = j->in->start;
+    memset(coef, 0, sizeof *coef * (size_t)j->n);
+    for (int64_t p = j->start_first[problem]; p < j->start_first[problem + 1]; p++) {
+        const mcr_segment *seg = &start->segment[j->start_place[p].segment];
+        for (int64_t i = 0; i < seg->count; i++) {
+            int64_t at = start->object[seg->first + i];
+            if (at >= 0 && at < j->n)
+                coef[at] += seg->coef[j->start_place[p].row * seg->count + i];
+        }
+    }
+}
