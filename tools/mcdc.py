@@ -42,7 +42,7 @@ FILES = {  # what is changed, and the tests that must see it
     "src/data/format/tu.c": ["test_format_tu"],
     "src/data/format/zip.c": ["test_zip", "test_format_npz"],
 }
-SECONDS = 60  # of the processor for one test as it is; a change may take ten times what that took
+SECONDS = 60  # of the processor for one test as it is; a change may take three times what that took, and 2 s
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
@@ -169,8 +169,8 @@ class Changes:
         if self.fails(-1):
             raise SystemExit("%s: its tests fail as it is" % file)
         spent = os.times()
-        self.limit = 2 + int(10 * (spent.children_user + spent.children_system - began.children_user -
-                                   began.children_system))
+        self.limit = 2 + int(3 * (spent.children_user + spent.children_system - began.children_user -
+                                  began.children_system))
 
     @staticmethod
     def call(command, folder):
