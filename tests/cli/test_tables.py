@@ -114,7 +114,7 @@ def test_a_table_without_a_column_of_the_model():
     tap.mercer("fit", "svm", path, "-o", "m.mercer", "--quiet")
     pathlib.Path("other.csv").write_text("length,width\n1,2\n3,4\n")
     done = tap.mercer("predict", "m.mercer", "other.csv", status=1)
-    tap.check_equal(done.stderr, 'mercer: other.csv:1: there is no column "pclass", which the model wants\n')
+    tap.check_equal(done.stderr, 'mercer: other.csv:1: there is no column "pclass", which the model needs\n')
 
 
 def test_a_column_that_is_dropped_is_no_target():

@@ -262,7 +262,7 @@ static mcr_status no_data(const mcr_csv_maker *m)
     const char *missing = find_missing(m);
     if (missing != NULL)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                           "there is no column \"%.100s\", which the model wants", missing);
+                           "there is no column \"%.100s\", which the model needs", missing);
     if (f->length > 0 && f->text[0] == '#' && !f->quoted)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
                            "the line is one column and starts with \"#\": there are no comments in "
