@@ -19,18 +19,29 @@ enum { MOST_PAIR = 4096, MOST_SHARED = 16384, LEAST_PAIRS = 6 };
 
 void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
 {
-    int64_t first = 0;
-    while (problem >= classes - 1 - first) {
-        problem -= classes - 1 - first;
+    /* The root of first (2 classes - 1 - first) / 2 = problem, but for rounding. */
+    double twice = 2 * (double)classes - 1;
+    int64_t first = (int64_t)(0.5 * (twice - sqrt(twice * twice - 8 * (double)problem)));
+    while (first > 0 && mcr_pair_output(classes, first, first + 1) > problem)
+        first--;
+    while (problem - mcr_pair_output(classes, first, first + 1) >= classes - 1 - first)
         first++;
-    }
     *a = first;
-    *b = first + 1 + problem;
+    *b = first + 1 + problem - mcr_pair_output(classes, first, first + 1);
 }
 
 int64_t mcr_class_size(const job *j, int64_t c)
 {
     return j->first[c + 1] - j->first[c];
+}
+
+int64_t mcr_class_objects(const job *j, int64_t problem)
+{
+    int64_t a, b;
+    if (j->rule != MCR_RULE_PAIRS)
+        return j->n;
+    mcr_class_pair(j->classes, problem, &a, &b);
+    return mcr_class_size(j, a) + mcr_class_size(j, b);
 }
 
 void mcr_class_unshare(job *j)

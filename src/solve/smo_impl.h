@@ -58,6 +58,7 @@ typedef struct mcr_smo {
 
     mcr_gram *full, *gram; /* gram: against the active columns; == full when all are */
     mcr_cache *cache;
+    void *arrays; /* one block: those of all objects and of the working set */
     int64_t active;
     int64_t *act;        /* active column -> object */
     double *g;           /* (K b) of the active columns */
