@@ -47,7 +47,8 @@ static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double 
 
 /* ---- one problem ------------------------------------------------------------------------------*/
 
-void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
+/* Coefficients of output o of a fitted model, for all n objects. */
+static void read_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef)
 {
     memset(coef, 0, sizeof *coef * (size_t)n);
     for (int64_t g = 0; g < start->segments; g++) {
@@ -116,7 +117,7 @@ static mcr_status list_task(task *t)
                                    MCR_ARRAY(t->start, warm ? n : 0));
     mcr_status st = block && (all || !warm) ? MCR_OK : MCR_NO_MEMORY;
     if (!st && warm)
-        mcr_multiclass_start(j->in->start, t->number, j->n, all);
+        read_start(j->in->start, t->number, j->n, all);
     t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];

@@ -61,9 +61,6 @@ void mcr_binary_limits(const mcr_binary *problem, mcr_qp *qp);
  * solver. */
 void mcr_binary_go_on(const mcr_binary *problem, int64_t most_steps, mcr_qp *qp);
 
-/* Coefficients of output o of a fitted model, for all n objects. */
-void mcr_multiclass_start(const mcr_fitted *start, int64_t o, int64_t n, double *coef);
-
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
 /* The same where in->gram is a fold of floats (mcr_gram_is_float): fills held_out. */
 mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how);
