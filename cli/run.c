@@ -134,7 +134,7 @@ static int open_library(cli *c)
     mcr_config config = {
         .size = sizeof config,
         .progress = cli_progress_report,
-        .log = cli_progress_log,
+        .log = c->common.quiet && !c->common.verbose ? NULL : cli_progress_log,
         .user = c,
         .threads = c->common.threads > 0 ? (int)c->common.threads : 0,
         .memory_bytes = c->common.memory_bytes,

@@ -318,12 +318,17 @@ static mcr_status solve_by_turns(job *j, int64_t most)
     return st;
 }
 
-enum { FIRST_PAIRS = 4 };
+/* Pairs that tell about the others: half of them, or a few. */
+static int64_t first_pairs(const job *j)
+{
+    enum { MOST = 4 };
+    return j->problems < 2 * MOST ? (j->problems + 1) / 2 : MOST;
+}
 
 static mcr_status solve_first(void *arg, int64_t item, int worker)
 {
     job *j = arg;
-    return solve_one(j, item * j->problems / FIRST_PAIRS, worker);
+    return solve_one(j, item * j->problems / first_pairs(j), worker);
 }
 
 /* One-vs-one: what pairs share, where it pays. Time follows how hard the problems are: a few of
@@ -340,8 +345,8 @@ static mcr_status prepare_pairs(job *j)
     if (easy) {
         bool fits = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
         if (fits)
-            st = mcr_parallel(ctx, FIRST_PAIRS, solve_first, j);
-        for (int64_t p = 0; p < FIRST_PAIRS && !fits && !st; p++)
+            st = mcr_parallel(ctx, first_pairs(j), solve_first, j);
+        for (int64_t p = 0; p < first_pairs(j) && !fits && !st; p++)
             st = solve_first(j, p, 0);
         if (st || mcr_class_is_easy(j))
             return st;

@@ -47,9 +47,9 @@ int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
 int64_t mcr_class_objects(const mcr_class_job *j, int64_t problem); /* of any */
 /* One-vs-one: fills member and first. */
 mcr_status mcr_class_list(mcr_class_job *j);
-/* *easy: all pairs are so small that a solver makes rows of K when it uses them. Then some of the
- * pairs are solved first, with memory for rows that all of a worker's pairs use, to see whether
- * they need so many that sharing pays: mcr_class_is_easy tells from those that are solved. */
+/* *easy: pairs may need so few rows of K that sharing blocks of it does not pay. Then some of them
+ * are solved first, and mcr_class_is_easy tells from these. Where all are so small that a solver
+ * makes rows when it uses them, the pairs of a worker share the memory for rows. */
 mcr_status mcr_class_may_be_easy(mcr_class_job *j, bool *easy);
 bool mcr_class_is_easy(const mcr_class_job *j);
 void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */
