@@ -185,7 +185,8 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
         return MCR_OK;
     mcr_status st = bind_classes(j);
     bool rows = !st && mcr_qp_makes_rows(j->across[0], n);
-    *easy = rows || (!st && n >= LARGE_PAIR && !mcr_gram_is_slow(j->across[0]));
+    /* The more a value costs, the more sharing saves, and the larger pairs must be. */
+    *easy = rows || (!st && (double)n >= LARGE_PAIR + 4 * mcr_gram_work(j->across[0]));
     if (!rows)
         return st;
     /* Workers without one of these have memory of their own for each problem. */
