@@ -165,7 +165,7 @@ mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, in
 /* ---- easy pairs -------------------------------------------------------------------------------*/
 
 /* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of
- * them takes less time, because most are shared. Less where pairs are large or values are expensive:
+ * them takes less time, because most are shared. Less where pairs are large or values expensive:
  * then they are solved by working sets. Making a row takes as long as so many values more. */
 #define EASY_VALUES 0.35
 #define EASY_LARGE  0.15
