@@ -136,6 +136,20 @@ void mcr_free(mcr *ctx, void *block); /* NULL allowed */
                    sizeof((double **const[]){__VA_ARGS__}) / sizeof(double **))
 bool mcr_alloc_list(mcr *ctx, uint64_t count, void *(*alloc)(mcr *, uint64_t, size_t),
                     double **const *array, size_t arrays);
+/* Several arrays in one block, which the caller frees: mcr_alloc_arrays(ctx, MCR_ARRAY(a, n),
+ * MCR_CLEARED(b, m)). NULL: no memory; so are the arrays then. */
+typedef struct mcr_array {
+    void *to; /* T ** */
+    uint64_t count;
+    size_t size;
+    bool cleared;
+} mcr_array;
+#define MCR_ARRAY(a, n)   ((mcr_array){&(a), n, sizeof *(a), false})
+#define MCR_CLEARED(a, n) ((mcr_array){&(a), n, sizeof *(a), true})
+#define mcr_alloc_arrays(ctx, ...)                                                                 \
+    mcr_alloc_array_list(ctx, (const mcr_array[]){__VA_ARGS__},                                    \
+                         sizeof((const mcr_array[]){__VA_ARGS__}) / sizeof(mcr_array))
+void *mcr_alloc_array_list(mcr *ctx, const mcr_array *array, size_t arrays);
 /* Several blocks, in this order. */
 #define mcr_free_all(ctx, ...)                                                                     \
     mcr_free_list(ctx, (void *const[]){__VA_ARGS__},                                               \

@@ -199,6 +199,28 @@ bool mcr_alloc_list(mcr *ctx, uint64_t count, void *(*alloc)(mcr *, uint64_t, si
     return ok;
 }
 
+void *mcr_alloc_array_list(mcr *ctx, const mcr_array *array, size_t arrays)
+{
+    size_t total = 0, bytes;
+    for (size_t i = 0; i < arrays; i++)
+        if (array[i].count > SIZE_MAX ||
+            !mcr_size_mul((size_t)array[i].count, array[i].size, &bytes) ||
+            !mcr_size_add(bytes, ALIGN - 1, &bytes) ||
+            !mcr_size_add(total, bytes / ALIGN * ALIGN, &total))
+            total = SIZE_MAX; /* which is refused */
+    char *block = mcr_alloc(ctx, total, 1), *at = block;
+    for (size_t i = 0; i < arrays; i++) {
+        memcpy(array[i].to, &at, sizeof at); /* a T ** may not be written as a void ** */
+        if (!block)
+            continue;
+        bytes = (size_t)array[i].count * array[i].size;
+        if (array[i].cleared)
+            memset(at, 0, bytes);
+        at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    }
+    return block;
+}
+
 void mcr_free_list(mcr *ctx, void *const *block, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -150,8 +150,7 @@ void mcr_cache_close(mcr_cache *c)
     if (!c)
         return;
     free_slabs(c);
-    mcr_free_all(c->ctx, c->where, c->seen, c->miss, c->miss_coef, c->hit_coef, c->hit, c->place,
-                 c);
+    mcr_free_all(c->ctx, c->where, c->seen, c->miss, c);
 }
 
 /* ---- finding space ----------------------------------------------------------------------------*/
@@ -205,23 +204,14 @@ static mcr_status make_lists(mcr_cache *c, int64_t count)
 {
     if (count <= c->capacity)
         return MCR_OK;
-    int64_t capacity = count + count / 2;
-    struct {
-        void **list;
-        size_t size;
-    } list[] = {{(void **)&c->miss, sizeof *c->miss},
-                {(void **)&c->miss_coef, sizeof *c->miss_coef},
-                {(void **)&c->hit_coef, sizeof *c->hit_coef},
-                {(void **)&c->hit, sizeof *c->hit},
-                {(void **)&c->place, sizeof *c->place}};
-    for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
-        void *grown = mcr_resize(c->ctx, *list[t].list, (size_t)capacity, list[t].size);
-        if (!grown)
-            return MCR_NO_MEMORY;
-        *list[t].list = grown;
-    }
-    c->capacity = capacity;
-    return MCR_OK;
+    size_t capacity = (size_t)(count + count / 2);
+    mcr_free(c->ctx, c->miss);
+    bool made = mcr_alloc_arrays(c->ctx, MCR_ARRAY(c->miss, capacity), /* the block to free */
+                                 MCR_ARRAY(c->miss_coef, capacity),
+                                 MCR_ARRAY(c->hit_coef, capacity), MCR_ARRAY(c->hit, capacity),
+                                 MCR_ARRAY(c->place, capacity)) != NULL;
+    c->capacity = made ? (int64_t)capacity : 0;
+    return made ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* ---- accumulate -------------------------------------------------------------------------------*/

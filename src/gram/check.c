@@ -363,11 +363,9 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
     if (s)
         goto done;
     size_t n = (size_t)t.n;
-    t.object = mcr_alloc(ctx, n, sizeof *t.object);
-    t.g = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.g);
-    t.work = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.work);
-    t.value = mcr_alloc(ctx, n, sizeof *t.value);
-    if (!t.object || !t.g || !t.work || !t.value) {
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(t.object, n), /* the block to free */
+                          MCR_ARRAY(t.g, (uint64_t)n * n), MCR_ARRAY(t.work, (uint64_t)n * n),
+                          MCR_ARRAY(t.value, n))) {
         s = MCR_NO_MEMORY;
         goto done;
     }
@@ -381,7 +379,7 @@ static mcr_status test_data(mcr *ctx, mcr_check_report *r, const mcr_kernel *ker
         r->tested = t.n;
 done:
     mcr_gram_close(gram);
-    mcr_free_all(ctx, t.object, t.g, t.work, t.value);
+    mcr_free(ctx, t.object);
     return s;
 }
 

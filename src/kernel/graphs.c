@@ -127,11 +127,10 @@ static mcr_status number_labels(mcr_graphs *g, const mcr_bound *bound)
     if (st)
         goto done;
     size_t n = (size_t)mcr_tuples_count(list);
-    word = mcr_alloc(ctx, n, sizeof *word);
-    digits = mcr_alloc(ctx, n, sizeof *digits);
-    id = mcr_alloc(ctx, n, sizeof *id);
-    rank = mcr_alloc(ctx, n, sizeof *rank);
-    st = word && digits && id && rank ? MCR_OK : MCR_NO_MEMORY;
+    st = mcr_alloc_arrays(ctx, MCR_ARRAY(word, n), /* the block to free */ MCR_ARRAY(digits, n),
+                          MCR_ARRAY(id, n), MCR_ARRAY(rank, n))
+             ? MCR_OK
+             : MCR_NO_MEMORY;
     if (st)
         goto done;
     write_labels(bound, list, word, digits);
@@ -143,7 +142,7 @@ static mcr_status number_labels(mcr_graphs *g, const mcr_bound *bound)
     for (int64_t v = 0; v < g->nodes && !st; v++)
         g->label[v] = rank[g->label[v]];
 done:
-    mcr_free_all(ctx, word, digits, id, rank);
+    mcr_free(ctx, word);
     mcr_tuples_close(list);
     return st;
 }

@@ -301,8 +301,7 @@ static void close_workers(mcr *ctx, worker *w, int count)
     for (int i = 0; w && i < count; i++) {
         mcr_keys_free(ctx, &w[i].keys);
         mcr_keys_free(ctx, &w[i].other);
-        mcr_free_all(ctx, w[i].share, w[i].meeting, w[i].sorted, w[i].start, w[i].count,
-                     w[i].diagonal);
+        mcr_free(ctx, w[i].share);
     }
     mcr_free(ctx, w);
 }
@@ -316,15 +315,13 @@ static mcr_status open_workers(worker **out, mcr *ctx, int count, const word_lis
         s = mcr_keys_alloc(&w[i].keys, ctx, list->words.count);
         if (!s)
             s = mcr_keys_alloc(&w[i].other, ctx, list->words.count);
-        size_t words = (size_t)list->words.count;
-        w[i].share = mcr_alloc(ctx, words, sizeof *w[i].share);
-        w[i].meeting = mcr_alloc(ctx, words, sizeof *w[i].meeting);
-        w[i].sorted = mcr_alloc(ctx, words, sizeof *w[i].sorted);
-        w[i].start = mcr_alloc(ctx, (size_t)list->objects + 1, sizeof *w[i].start);
-        w[i].count = mcr_alloc(ctx, (size_t)values, wide ? sizeof(double) : sizeof(int32_t));
-        w[i].diagonal = mcr_alloc(ctx, (size_t)list->objects, sizeof *w[i].diagonal);
-        if (!s && (!w[i].share || !w[i].meeting || !w[i].sorted || !w[i].start || !w[i].count ||
-                   !w[i].diagonal))
+        size_t words = (size_t)list->words.count, objects = (size_t)list->objects;
+        size_t number = wide ? sizeof(double) : sizeof(int32_t);
+        if (!s && !mcr_alloc_arrays(ctx, MCR_ARRAY(w[i].share, words), /* the block to free */
+                                    MCR_ARRAY(w[i].meeting, words), MCR_ARRAY(w[i].sorted, words),
+                                    MCR_ARRAY(w[i].start, objects + 1),
+                                    (mcr_array){&w[i].count, (size_t)values, number, false},
+                                    MCR_ARRAY(w[i].diagonal, objects)))
             s = MCR_NO_MEMORY;
     }
     return s;

@@ -215,17 +215,12 @@ static mcr_status open_workspace(workspace *r, const mcr_graphs *g)
         nodes = mcr_graphs_size(g, i) > nodes ? mcr_graphs_size(g, i) : nodes;
         links = here > links ? here : links;
     }
-    r->order = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->order);
-    r->place = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->place);
-    r->link = mcr_alloc(g->ctx, (size_t)links, sizeof *r->link);
-    r->now = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->now);
-    r->next = mcr_alloc(g->ctx, (size_t)nodes, sizeof *r->next);
-    return r->order && r->place && r->link && r->now && r->next ? MCR_OK : MCR_NO_MEMORY;
-}
-
-static void close_workspace(workspace *r, mcr *ctx)
-{
-    mcr_free_all(ctx, r->order, r->place, r->link, r->now, r->next);
+    size_t n = (size_t)nodes;
+    return mcr_alloc_arrays(g->ctx, MCR_ARRAY(r->order, n), /* the block to free */
+                            MCR_ARRAY(r->place, n), MCR_ARRAY(r->link, (size_t)links),
+                            MCR_ARRAY(r->now, n), MCR_ARRAY(r->next, n))
+               ? MCR_OK
+               : MCR_NO_MEMORY;
 }
 
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
@@ -262,7 +257,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         bound->work = 16 * ((double)links / (double)g->count) *
                       ((double)g->nodes / (double)g->count);
     bound->state = s;
-    close_workspace(&r, bound->ctx);
+    mcr_free(bound->ctx, r.order);
     mcr_graphs_close(g);
     return status;
 }

@@ -225,12 +225,9 @@ static int64_t largest_degree(const mcr_graphs *g)
 static mcr_status open_work(work *w)
 {
     size_t n = (size_t)w->graphs->nodes, degree = (size_t)largest_degree(w->graphs);
-    w->label = mcr_alloc(w->ctx, n, sizeof *w->label);
-    w->next = mcr_alloc(w->ctx, n, sizeof *w->next);
-    w->last = mcr_alloc(w->ctx, n, sizeof *w->last);
-    w->around = mcr_alloc(w->ctx, degree, sizeof *w->around);
-    w->tuple = mcr_alloc(w->ctx, 2 * degree + 1, sizeof *w->tuple);
-    if (!w->label || !w->next || !w->last || !w->around || !w->tuple)
+    if (!mcr_alloc_arrays(w->ctx, MCR_ARRAY(w->last, n), /* the block to free */
+                          MCR_ARRAY(w->label, n), MCR_ARRAY(w->next, n),
+                          MCR_ARRAY(w->around, degree), MCR_ARRAY(w->tuple, 2 * degree + 1)))
         return MCR_NO_MEMORY;
     return mcr_tuples_open(&w->seen, w->ctx);
 }
@@ -252,7 +249,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         s = run(&w, p->h);
     if (!s)
         s = mcr_features_offer(bound, binding, w.list, w.count, w.cols);
-    mcr_free_all(w.ctx, w.label, w.next, w.last, w.around, w.tuple, w.list, w.root);
+    mcr_free_all(w.ctx, w.last, w.list, w.root);
     mcr_names_close(w.last_names);
     mcr_tuples_close(w.seen);
     mcr_graphs_close(g);

@@ -80,9 +80,10 @@ typedef struct task {
     int worker;
     bool stopped; /* by the user, before it begins */
     int64_t n;    /* its objects */
-    int64_t *row; /* which of all */
-    double *y, *weight, *start;
-    mcr_data *view;         /* its objects, where they are not all */
+    double count; /* the same by their weight in the data */
+    int64_t *row; /* which of all; also the block of all these arrays */
+    double *y, *weight, *start, *f;
+    mcr_data *view;         /* its objects, where they are not all and are asked for */
     mcr_gram *own, *stored; /* Grams that are its own */
 } task;
 
@@ -91,25 +92,26 @@ static mcr_status list_task(task *t)
 {
     job *j = t->j;
     mcr *ctx = j->in->ctx;
-    size_t n = (size_t)j->n;
-    double *all = mcr_alloc(ctx, n, sizeof *all);
-    t->y = mcr_alloc(ctx, n, sizeof *t->y);
-    t->weight = mcr_alloc(ctx, n, sizeof *t->weight);
-    t->row = mcr_alloc(ctx, n, sizeof *t->row);
+    const double *sample = mcr_data_weights(j->in->data);
     bool warm = j->start_place != NULL;
-    if (warm)
-        t->start = mcr_alloc(ctx, n, sizeof *t->start);
-    mcr_status st = all && t->y && t->weight && t->row && (t->start || !warm) ? MCR_OK
-                                                                              : MCR_NO_MEMORY;
+    size_t n = (size_t)mcr_class_objects(j, t->number);
+    double *all = warm ? mcr_alloc(ctx, (size_t)j->n, sizeof *all) : NULL;
+    void *block = mcr_alloc_arrays(ctx, MCR_ARRAY(t->row, n), MCR_ARRAY(t->y, n),
+                                   MCR_ARRAY(t->weight, n), MCR_ARRAY(t->f, n),
+                                   MCR_ARRAY(t->start, warm ? n : 0));
+    mcr_status st = block && (all || !warm) ? MCR_OK : MCR_NO_MEMORY;
     if (!st && warm)
         mcr_class_read_start(j, t->number, all);
     t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];
+        t->count += sample ? sample[t->row[i]] : 1;
         if (warm)
             t->start[i] = all[t->row[i]];
     }
-    if (!st && j->rule == MCR_RULE_PAIRS && !t->stopped)
+    t->start = warm ? t->start : NULL;
+    bool bound = j->across || j->in->gram || j->form.features;
+    if (!st && j->rule == MCR_RULE_PAIRS && !t->stopped && (j->curve || !bound))
         st = mcr_data_select(&t->view, j->in->data, (mcr_rows){t->row, 0, t->n});
     mcr_free(ctx, all);
     return st;
@@ -158,7 +160,7 @@ static mcr_status open_result(task *t, mcr_binary *r)
         .data = j->in->data,
         .object = {t->row, 0, t->n},
         .n = t->n,
-        .count = mcr_svm_objects(t->view ? t->view : j->in->data),
+        .count = t->count,
         .y = t->y,
         .weight = t->weight,
         .start = t->start,
@@ -167,11 +169,11 @@ static mcr_status open_result(task *t, mcr_binary *r)
         .deadline = j->deadline,
         .rough = j->rough,
         .pool = j->pool ? j->pool[t->worker] : NULL,
-        .coef = mcr_alloc_zero(ctx, (size_t)t->n, sizeof(double)),
-        .f = mcr_alloc(ctx, (size_t)t->n, sizeof(double)),
+        .coef = r->coef,
+        .f = t->f,
         .price = j->how->prices ? mcr_alloc_zero(ctx, (size_t)t->n, sizeof(double)) : NULL,
     };
-    bool ok = r->coef && r->f && (r->w || !features) && (r->price || !j->how->prices);
+    bool ok = (r->w || !features) && (r->price || !j->how->prices);
     if (mcr_resume_keeps(ctx))
         snprintf(r->part, sizeof r->part, "problem %lld", (long long)t->number + 1);
     return ok ? MCR_OK : MCR_NO_MEMORY;
@@ -210,6 +212,17 @@ static mcr_status run_task(task *t, mcr_binary *r)
     return MCR_OK;
 }
 
+/* Marks the objects that the problem gets wrong. Of several classes, an object that wins all of its
+ * own class's pairs has the most votes; others must be predicted. */
+static void mark_wrong(const task *t, const mcr_binary *r)
+{
+    const job *j = t->j;
+    for (int64_t i = 0; i < t->n && !j->curve && j->rule != MCR_RULE_LARGEST; i++)
+        if ((r->f[i] + r->bias > 0) != (t->y[i] > 0))
+            __atomic_store_n(&j->right[t->row[i]], j->rule == MCR_RULE_BINARY ? 0 : 2,
+                             __ATOMIC_RELAXED);
+}
+
 /* Only results stay: what they point to goes. */
 static void close_task(task *t, mcr_binary *r)
 {
@@ -221,11 +234,12 @@ static void close_task(task *t, mcr_binary *r)
     r->gram = NULL;
     r->form = NULL;
     r->y = r->weight = r->start = NULL;
+    r->f = NULL;
     r->pool = NULL;
     mcr_gram_close(t->stored);
     mcr_gram_close(t->own);
     mcr_data_free(t->view);
-    mcr_free_all(ctx, t->y, t->weight, t->start, t->row);
+    mcr_free(ctx, t->row);
 }
 
 static mcr_status solve_one(void *arg, int64_t problem, int worker)
@@ -234,7 +248,7 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     task t = {.j = j, .number = problem, .worker = worker};
     mcr_binary *r = &j->result[problem];
     bool found = false;
-    if (r->f) /* one of those that were solved first */
+    if (r->ctx) /* one of those that were solved first */
         return MCR_OK;
     t.stopped = mcr_class_stopped(j) || mcr_class_is_late(j);
     mcr_status st = list_task(&t);
@@ -254,6 +268,8 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
         st = run_task(&t, r);
     if (!st && !found)
         st = mcr_class_keep_result(j, problem);
+    if (!st)
+        mark_wrong(&t, r);
     __atomic_add_fetch(&j->solved, 1, __ATOMIC_RELAXED);
     close_task(&t, r);
     return st;
@@ -290,12 +306,17 @@ static mcr_status solve_by_turns(job *j, int64_t most)
     return st;
 }
 
-enum { FIRST_PAIRS = 4 };
+/* Pairs that tell about the others: half of them, or a few. */
+static int64_t first_pairs(const job *j)
+{
+    enum { MOST = 4 };
+    return j->problems < 2 * MOST ? (j->problems + 1) / 2 : MOST;
+}
 
 static mcr_status solve_first(void *arg, int64_t item, int worker)
 {
     job *j = arg;
-    return solve_one(j, item * j->problems / FIRST_PAIRS, worker);
+    return solve_one(j, item * j->problems / first_pairs(j), worker);
 }
 
 /* One-vs-one: what pairs share, where it pays. Time follows how hard the problems are: a few of
@@ -304,16 +325,16 @@ static mcr_status prepare_pairs(job *j)
 {
     mcr *ctx = j->in->ctx;
     bool easy = false;
-    mcr_status st = mcr_class_list(j);
-    if (st || j->form.features)
+    mcr_status st = MCR_OK;
+    if (j->form.features)
         return st;
     if ((st = mcr_class_may_be_easy(j, &easy)))
         return st;
     if (easy) {
         bool fits = mcr_workers(ctx) * mcr_class_needs(j) <= (double)mcr_budget_left(ctx);
         if (fits)
-            st = mcr_parallel(ctx, FIRST_PAIRS, solve_first, j);
-        for (int64_t p = 0; p < FIRST_PAIRS && !fits && !st; p++)
+            st = mcr_parallel(ctx, first_pairs(j), solve_first, j);
+        for (int64_t p = 0; p < first_pairs(j) && !fits && !st; p++)
             st = solve_first(j, p, 0);
         if (st || mcr_class_is_easy(j))
             return st;
@@ -412,30 +433,6 @@ static mcr_status add_weights(mcr_fitted *f, const job *j)
     return st;
 }
 
-/* The training objects that are surely right or wrong. Of several classes, an object that wins all
- * of its own class's pairs has the most votes; others must be predicted. Probabilities decide by a
- * rule of their own. */
-static mcr_status evaluate_training(mcr_fitted *f, const job *j)
-{
-    bool binary = j->rule == MCR_RULE_BINARY && !f->curve;
-    bool pairs = j->rule == MCR_RULE_PAIRS && !f->curve;
-    int64_t *row = mcr_alloc(f->ctx, (size_t)j->n, sizeof *row);
-    double *y = mcr_alloc(f->ctx, (size_t)j->n, sizeof *y);
-    f->right = mcr_alloc(f->ctx, (size_t)j->n, 1);
-    mcr_status st = row && y && f->right ? MCR_OK : MCR_NO_MEMORY;
-    if (!st)
-        memset(f->right, binary || pairs ? 1 : 2, (size_t)j->n);
-    for (int64_t p = 0; p < j->problems && (binary || pairs) && !st; p++) {
-        const mcr_binary *r = &j->result[p];
-        int64_t n = list_objects(j, p, row, y);
-        for (int64_t i = 0; i < n; i++)
-            if ((r->f[i] + r->bias > 0) != (y[i] > 0))
-                f->right[row[i]] = binary ? 0 : 2;
-    }
-    mcr_free_all(f->ctx, row, y);
-    return st;
-}
-
 /* Those of all problems, one after the other. */
 static mcr_status keep_prices(mcr_fitted *f, const job *j)
 {
@@ -526,8 +523,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
             st = add_class(f, j, c);
     else
         st = add_whole(f, j);
-    if (!st)
-        st = evaluate_training(f, j);
+    f->right = j->right;
+    j->right = NULL;
     if (!st && j->how->prices)
         st = keep_prices(f, j);
     if (!st)
@@ -535,6 +532,26 @@ static mcr_status gather(mcr_fitted **out, job *j)
     if (!st)
         st = mcr_form_report(&j->form, f);
     return mcr_fitted_give(out, f, st);
+}
+
+/* One block for the coefficients of all problems. Whether objects are right is not known (2) where
+ * probabilities or several scores decide. */
+static mcr_status open_results(job *j)
+{
+    mcr *ctx = j->in->ctx;
+    bool pairs = j->rule == MCR_RULE_PAIRS, sure = j->rule != MCR_RULE_LARGEST && !j->curve;
+    mcr_status st = pairs ? mcr_class_list(j) : MCR_OK;
+    j->result = mcr_alloc_zero(ctx, (size_t)j->problems, sizeof *j->result);
+    j->coef = mcr_alloc_zero(ctx, (size_t)j->n,
+                             (size_t)(pairs ? j->classes - 1 : j->problems) * sizeof *j->coef);
+    j->right = mcr_alloc(ctx, (size_t)j->n, 1);
+    if (st || !j->result || !j->coef || !j->right)
+        return st ? st : MCR_NO_MEMORY;
+    memset(j->right, sure ? 1 : 2, (size_t)j->n);
+    double *at = j->coef;
+    for (int64_t p = 0; p < j->problems; at += mcr_class_objects(j, p++))
+        j->result[p].coef = at;
+    return MCR_OK;
 }
 
 static mcr_status choose_side(job *j)
@@ -565,9 +582,8 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     j.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
     double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
     j.weight = weight;
-    j.result = mcr_alloc_zero(ctx, (size_t)j.problems, sizeof *j.result);
     j.curve = how->probability ? mcr_alloc(ctx, 2 * (uint64_t)j.problems, sizeof *j.curve) : NULL;
-    st = weight && j.result && (j.curve || !how->probability) ? MCR_OK : MCR_NO_MEMORY;
+    st = weight && (j.curve || !how->probability) ? open_results(&j) : MCR_NO_MEMORY;
     for (int64_t p = 0; p < 2 * j.problems && j.curve; p++)
         j.curve[p] = p % 2 ? 0 : 1; /* until it is calibrated */
     if (!st)
@@ -584,7 +600,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     mcr_gram_close(j.whole);
     mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++)
-        mcr_free_all(ctx, j.result[p].coef, j.result[p].w, j.result[p].f, j.result[p].price);
-    mcr_free_all(ctx, weight, j.result, j.curve, j.start_first, j.start_place);
+        mcr_free_all(ctx, j.result[p].w, j.result[p].price);
+    mcr_free_all(ctx, weight, j.result, j.coef, j.right, j.curve, j.start_first, j.start_place);
     return st;
 }

@@ -100,7 +100,7 @@ static void close_fold(split *o, mcr *ctx)
 {
     mcr_gram_close(o->train);
     mcr_gram_close(o->across);
-    mcr_free_all(ctx, o->row, o->held, o->y, o->weight, o->coef, o->f, o->w);
+    mcr_free(ctx, o->row);
 }
 
 static mcr_status open_fold(split *o, const fold_set *s, int number)
@@ -108,14 +108,10 @@ static mcr_status open_fold(split *o, const fold_set *s, int number)
     const mcr_binary *of = s->of;
     mcr *ctx = of->ctx;
     size_t n = (size_t)of->n;
-    o->row = mcr_alloc(ctx, n, sizeof *o->row);
-    o->held = mcr_alloc(ctx, n, sizeof *o->held);
-    o->y = mcr_alloc(ctx, n, sizeof *o->y);
-    o->weight = mcr_alloc(ctx, n, sizeof *o->weight);
-    o->coef = mcr_alloc_zero(ctx, n, sizeof *o->coef);
-    o->f = mcr_alloc_zero(ctx, n + MCR_ROW_PAD, sizeof *o->f);
-    o->w = mcr_alloc(ctx, (size_t)mcr_gram_width(of->gram), sizeof *o->w);
-    if (!o->row || !o->held || !o->y || !o->weight || !o->coef || !o->f || !o->w)
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(o->row, n), /* the block to free */
+                          MCR_ARRAY(o->held, n), MCR_ARRAY(o->y, n), MCR_ARRAY(o->weight, n),
+                          MCR_CLEARED(o->coef, n), MCR_CLEARED(o->f, n + MCR_ROW_PAD),
+                          MCR_ARRAY(o->w, (size_t)mcr_gram_width(of->gram))))
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < of->n; i++) {
         double share = s->share[i * CALIBRATION_FOLDS + number];
@@ -190,14 +186,10 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr
     for (int64_t i = 0; i < n; i++)
         sides[of->y[i] > 0]++;
     size_t most = CALIBRATION_FOLDS * (size_t)n;
-    fold_set s = {.j = j,
-                  .of = of,
-                  .data = data,
-                  .share = mcr_alloc_zero(ctx, most, sizeof *s.share),
-                  .f = mcr_alloc(ctx, most, sizeof *s.f),
-                  .weight = mcr_alloc(ctx, most, sizeof *s.weight),
-                  .y = mcr_alloc(ctx, most, 1)};
-    mcr_status st = s.share && s.f && s.weight && s.y ? MCR_OK : MCR_NO_MEMORY;
+    fold_set s = {.j = j, .of = of, .data = data};
+    void *arrays = mcr_alloc_arrays(ctx, MCR_CLEARED(s.share, most), MCR_ARRAY(s.f, most),
+                                    MCR_ARRAY(s.weight, most), MCR_ARRAY(s.y, most));
+    mcr_status st = arrays ? MCR_OK : MCR_NO_MEMORY;
     if (!st && (sides[0] < 2 || sides[1] < 2))
         st = mcr_fail(ctx, MCR_BAD_DATA,
                       "%s: probabilities need at least two objects of every class",
@@ -225,6 +217,6 @@ mcr_status mcr_class_calibrate(mcr_class_job *j, const mcr_binary *of, const mcr
         __atomic_store_n(&j->uncalibrated, true, __ATOMIC_RELAXED);
     else if (!st)
         mcr_calibrate(s.f, s.y, s.weight, s.count, j->curve + 2 * problem);
-    mcr_free_all(ctx, s.share, s.f, s.weight, s.y);
+    mcr_free(ctx, arrays);
     return st;
 }

@@ -24,7 +24,9 @@ typedef struct mcr_class_job {
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
     mcr_gram *whole;      /* of all objects, where problems are solved one after the other */
     mcr_binary *result;
-    double *curve; /* 2 per problem; NULL: no probabilities */
+    double *coef;         /* of all problems, one after the other */
+    unsigned char *right; /* of each object: see mcr_fitted */
+    double *curve;        /* 2 per problem; NULL: no probabilities */
     double began, deadline;
     bool stopped;      /* by the user: what has not begun is left out */
     int64_t solved;    /* problems */
@@ -48,11 +50,12 @@ typedef struct mcr_class_job {
 /* The classes of a problem of one-vs-one, the number of objects of one. */
 void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b);
 int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
+int64_t mcr_class_objects(const mcr_class_job *j, int64_t problem); /* of any */
 /* One-vs-one: fills member and first. */
 mcr_status mcr_class_list(mcr_class_job *j);
-/* *easy: all pairs are so small that a solver makes rows of K when it uses them. Then some of the
- * pairs are solved first, with memory for rows that all of a worker's pairs use, to see whether
- * they need so many that sharing pays: mcr_class_is_easy tells from those that are solved. */
+/* *easy: pairs may need so few rows of K that sharing blocks of it does not pay. Then some of them
+ * are solved first, and mcr_class_is_easy tells from these. Where all are so small that a solver
+ * makes rows when it uses them, the pairs of a worker share the memory for rows. */
 mcr_status mcr_class_may_be_easy(mcr_class_job *j, bool *easy);
 bool mcr_class_is_easy(const mcr_class_job *j);
 void mcr_class_forget_rows(mcr_class_job *j); /* that memory is given back */

@@ -15,22 +15,33 @@
 
 typedef mcr_class_job job;
 
-enum { MOST_PAIR = 4096, MOST_SHARED = 16384, LEAST_PAIRS = 6 };
+enum { MOST_PAIR = 4096, MOST_SHARED = 16384, LEAST_PAIRS = 3, LARGE_PAIR = 2048 };
 
 void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b)
 {
-    int64_t first = 0;
-    while (problem >= classes - 1 - first) {
-        problem -= classes - 1 - first;
+    /* The root of first (2 classes - 1 - first) / 2 = problem, but for rounding. */
+    double twice = 2 * (double)classes - 1;
+    int64_t first = (int64_t)(0.5 * (twice - sqrt(twice * twice - 8 * (double)problem)));
+    while (first > 0 && mcr_pair_output(classes, first, first + 1) > problem)
+        first--;
+    while (problem - mcr_pair_output(classes, first, first + 1) >= classes - 1 - first)
         first++;
-    }
     *a = first;
-    *b = first + 1 + problem;
+    *b = first + 1 + problem - mcr_pair_output(classes, first, first + 1);
 }
 
 int64_t mcr_class_size(const job *j, int64_t c)
 {
     return j->first[c + 1] - j->first[c];
+}
+
+int64_t mcr_class_objects(const job *j, int64_t problem)
+{
+    int64_t a, b;
+    if (j->rule != MCR_RULE_PAIRS)
+        return j->n;
+    mcr_class_pair(j->classes, problem, &a, &b);
+    return mcr_class_size(j, a) + mcr_class_size(j, b);
 }
 
 void mcr_class_unshare(job *j)
@@ -154,9 +165,10 @@ mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, in
 /* ---- easy pairs -------------------------------------------------------------------------------*/
 
 /* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of
- * them takes less time, because most are shared. Making a row takes as long as so many values
- * more. */
+ * them takes less time, because most are shared. Less where pairs are large or values expensive:
+ * then they are solved by working sets. Making a row takes as long as so many values more. */
 #define EASY_VALUES 0.35
+#define EASY_LARGE  0.15
 enum { ROW_VALUES = 300 };
 
 mcr_status mcr_class_may_be_easy(job *j, bool *easy)
@@ -172,9 +184,10 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
         16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
-    if (!st)
-        *easy = mcr_qp_makes_rows(j->across[0], n);
-    if (st || !*easy)
+    bool rows = !st && mcr_qp_makes_rows(j->across[0], n);
+    /* The more a value costs, the more sharing saves, and the larger pairs must be. */
+    *easy = rows || (!st && (double)n >= LARGE_PAIR + 4 * mcr_gram_work(j->across[0]));
+    if (!rows)
         return st;
     /* Workers without one of these have memory of their own for each problem. */
     int pools = workers * bytes < 0.25 * left ? workers : 1;
@@ -197,7 +210,7 @@ bool mcr_class_is_easy(const job *j)
         made += (double)j->result[p].rows * (n + ROW_VALUES);
         all += n * n;
     }
-    return made > 0 && made < EASY_VALUES * all;
+    return made > 0 && made < (j->pool ? EASY_VALUES : EASY_LARGE) * all;
 }
 
 /* ---- hard ones --------------------------------------------------------------------------------*/

@@ -53,16 +53,11 @@ static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
 static mcr_status reserve(mcr_online *o)
 {
     size_t n = (size_t)o->n, outputs = (size_t)o->outputs;
-    o->weight = mcr_alloc(o->ctx, n, sizeof *o->weight);
-    o->coef = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->coef);
-    o->sum = mcr_alloc_zero(o->ctx, n, outputs * sizeof *o->sum);
-    o->used = mcr_alloc_zero(o->ctx, n, 1);
-    o->support = mcr_alloc_zero(o->ctx, n, sizeof *o->support);
-    o->order = mcr_alloc_zero(o->ctx, n, sizeof *o->order);
-    o->minus = mcr_alloc(o->ctx, outputs, sizeof *o->minus);
-    return o->weight && o->coef && o->sum && o->used && o->support && o->order && o->minus
-               ? MCR_OK
-               : MCR_NO_MEMORY;
+    void *block = mcr_alloc_arrays(
+        o->ctx, MCR_ARRAY(o->weight, n), /* which is freed */ MCR_CLEARED(o->coef, n * outputs),
+        MCR_CLEARED(o->sum, n * outputs), MCR_CLEARED(o->used, n), MCR_CLEARED(o->support, n),
+        MCR_CLEARED(o->order, n), MCR_ARRAY(o->minus, outputs));
+    return block ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static mcr_status read_start(mcr_online *o, const mcr_fitted *start)
@@ -190,7 +185,7 @@ void mcr_online_close(mcr_online *o)
     if (!o->ctx)
         return;
     mcr_scores_close(&o->scores);
-    mcr_free_all(o->ctx, o->weight, o->coef, o->sum, o->used, o->support, o->order, o->minus);
+    mcr_free(o->ctx, o->weight);
     *o = (mcr_online){0};
 }
 

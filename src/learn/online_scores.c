@@ -57,17 +57,16 @@ static mcr_status open_block(mcr_scores *s, const mcr_scores_plan *plan)
     s->k = mcr_alloc(s->ctx, (size_t)s->block, (size_t)s->most_rows * sizeof *s->k);
     if (s->block < plan->together)
         s->block = plan->together; /* these need no values */
-    s->local = mcr_alloc(s->ctx, (size_t)s->block, (size_t)s->outputs * sizeof *s->local);
-    s->row = mcr_alloc(s->ctx, (size_t)s->most_rows, sizeof *s->row);
-    s->row_of = mcr_alloc(s->ctx, (size_t)s->n, sizeof *s->row_of);
-    s->change = mcr_alloc_zero(s->ctx, (size_t)s->n, (size_t)s->outputs * sizeof *s->change);
-    s->changed = mcr_alloc(s->ctx, (size_t)s->n, sizeof *s->changed);
-    s->is_changed = mcr_alloc_zero(s->ctx, (size_t)s->n, 1);
-    for (int64_t i = 0; i < s->n && s->row_of; i++)
+    size_t n = (size_t)s->n, outputs = (size_t)s->outputs;
+    if (!s->k || !mcr_alloc_arrays(s->ctx, MCR_ARRAY(s->row_of, n), /* the block to free */
+                                   MCR_ARRAY(s->local, (size_t)s->block * outputs),
+                                   MCR_ARRAY(s->row, (size_t)s->most_rows),
+                                   MCR_CLEARED(s->change, n * outputs), MCR_ARRAY(s->changed, n),
+                                   MCR_CLEARED(s->is_changed, n)))
+        return MCR_NO_MEMORY;
+    for (int64_t i = 0; i < s->n; i++)
         s->row_of[i] = -1;
-    return s->k && s->local && s->row && s->row_of && s->change && s->changed && s->is_changed
-               ? MCR_OK
-               : MCR_NO_MEMORY;
+    return MCR_OK;
 }
 
 static mcr_status open_whole(mcr_scores *s)
@@ -125,8 +124,7 @@ void mcr_scores_close(mcr_scores *s)
 {
     if (!s->ctx)
         return;
-    mcr_free_all(s->ctx, s->square, s->offset, s->weight, s->phi, s->f, s->k, s->local, s->row,
-                 s->row_of, s->change, s->changed, s->is_changed, s->lane);
+    mcr_free_all(s->ctx, s->square, s->offset, s->weight, s->phi, s->f, s->k, s->row_of, s->lane);
     mcr_budget_give(s->ctx, s->taken);
     mcr_form_close(&s->form);
     *s = (mcr_scores){0};

@@ -23,13 +23,14 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
                         const char *phase)
 {
     *svm = (mcr_svm){0};
-    bool ok = mcr_zero_doubles(ctx, (size_t)n, &svm->z, &svm->lo, &svm->hi, &svm->b, &svm->g);
-    if (groups == 2)
-        ok &= (svm->group = mcr_alloc_zero(ctx, (size_t)n, 1)) != NULL;
-    if (!ok) {
-        mcr_svm_close(svm, ctx);
+    size_t count = (size_t)n;
+    unsigned char *group;
+    if (!mcr_alloc_arrays(ctx, MCR_CLEARED(svm->z, count), /* which is the block to free */
+                          MCR_CLEARED(svm->lo, count), MCR_CLEARED(svm->hi, count),
+                          MCR_CLEARED(svm->b, count), MCR_CLEARED(svm->g, count),
+                          MCR_CLEARED(group, count)))
         return MCR_NO_MEMORY;
-    }
+    svm->group = groups == 2 ? group : NULL;
     svm->qp = (mcr_qp){
         .n = n,
         .z = svm->z,
@@ -47,7 +48,7 @@ mcr_status mcr_svm_open(mcr_svm *svm, mcr *ctx, int64_t n, int groups, const mcr
 
 void mcr_svm_close(mcr_svm *svm, mcr *ctx)
 {
-    mcr_free_all(ctx, svm->z, svm->lo, svm->hi, svm->b, svm->g, svm->group);
+    mcr_free(ctx, svm->z);
     *svm = (mcr_svm){0};
 }
 

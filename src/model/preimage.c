@@ -276,15 +276,12 @@ static mcr_status open_images(mcr_images *p)
     s = take_budget(p);
     if (s)
         return s;
-    p->basis = mcr_alloc(p->ctx, (size_t)p->n, (size_t)p->cols * sizeof *p->basis);
-    p->given = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->cols * sizeof *p->given);
-    p->f = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->outputs * sizeof *p->f);
-    p->g = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->g);
-    p->k = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->k);
-    p->kg = mcr_alloc(p->ctx, MCR_IMAGES, (size_t)p->n * sizeof *p->kg);
-    p->diagonal = mcr_alloc(p->ctx, (size_t)p->n, sizeof *p->diagonal);
-    p->square = mcr_alloc(p->ctx, 2 * (uint64_t)MCR_IMAGES, sizeof *p->square);
-    if (!p->basis || !p->given || !p->f || !p->g || !p->k || !p->kg || !p->diagonal || !p->square)
+    uint64_t n = (uint64_t)p->n, cols = (uint64_t)p->cols, kept = MCR_IMAGES * n;
+    if (!mcr_alloc_arrays(p->ctx, MCR_ARRAY(p->basis, n * cols), /* the block to free */
+                          MCR_ARRAY(p->given, MCR_IMAGES * cols),
+                          MCR_ARRAY(p->f, MCR_IMAGES * (uint64_t)p->outputs), MCR_ARRAY(p->g, kept),
+                          MCR_ARRAY(p->k, kept), MCR_ARRAY(p->kg, kept), MCR_ARRAY(p->diagonal, n),
+                          MCR_ARRAY(p->square, 2 * (uint64_t)MCR_IMAGES)))
         return MCR_NO_MEMORY;
     p->distance = p->square + MCR_IMAGES;
     s = copy_vectors(p, m->basis, p->basis);
@@ -328,7 +325,7 @@ static mcr_status one_block(mcr_images *p, const mcr_data *part, const mcr_data 
 static void close_images(mcr_images *p)
 {
     mcr_gram_close(p->gram);
-    mcr_free_all(p->ctx, p->basis, p->given, p->f, p->g, p->k, p->kg, p->diagonal, p->square);
+    mcr_free(p->ctx, p->basis);
     mcr_budget_give(p->ctx, p->taken);
 }
 

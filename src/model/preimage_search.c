@@ -287,20 +287,14 @@ static mcr_status open_search(search *t)
     const mcr_images *p = t->p;
     size_t n = (size_t)p->n, cols = (size_t)p->cols;
     size_t moves = p->profile < 0 && p->cols <= FEW_FEATURES ? 2 * cols : 1;
-    t->z = mcr_alloc(p->ctx, 3 * cols, sizeof *t->z);
-    t->at[0] = mcr_alloc(p->ctx, 7 * n, sizeof *t->value);
-    t->buffer = mcr_alloc(p->ctx, mcr_profile_workspace(p->model->kernel, p->n) + 8,
-                          sizeof *t->buffer);
-    t->moved = mcr_alloc(p->ctx, moves, cols * sizeof *t->moved);
-    t->k = mcr_alloc(p->ctx, moves, (n + 1) * sizeof *t->k);
-    if (!t->z || !t->at[0] || !t->buffer || !t->moved || !t->k)
+    size_t space = mcr_profile_workspace(p->model->kernel, p->n) + 8;
+    if (!mcr_alloc_arrays(p->ctx, MCR_ARRAY(t->z, cols), /* the block to free */
+                          MCR_ARRAY(t->low, cols), MCR_ARRAY(t->high, cols), MCR_ARRAY(t->at[0], n),
+                          MCR_ARRAY(t->at[1], n), MCR_ARRAY(t->at[2], n),
+                          MCR_ARRAY(t->value, 4 * n), MCR_ARRAY(t->buffer, space),
+                          MCR_ARRAY(t->moved, moves * cols), MCR_ARRAY(t->k, moves * n),
+                          MCR_ARRAY(t->own, moves)))
         return MCR_NO_MEMORY;
-    t->low = t->z + cols;
-    t->high = t->low + cols;
-    t->at[1] = t->at[0] + n;
-    t->at[2] = t->at[1] + n;
-    t->value = t->at[2] + n;
-    t->own = t->k + moves * n;
     for (size_t j = 0; j < cols; j++) {
         t->low[j] = -DBL_MAX;
         t->high[j] = DBL_MAX;
@@ -318,6 +312,6 @@ mcr_status mcr_images_search(mcr_images *p)
     mcr_status s = open_search(&t);
     for (t.b = 0; t.b < p->count && !s; t.b++)
         s = one_object(&t, p->given + t.b * p->cols);
-    mcr_free_all(p->ctx, t.z, t.at[0], t.buffer, t.moved, t.k);
+    mcr_free(p->ctx, t.z);
     return s;
 }

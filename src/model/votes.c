@@ -63,8 +63,7 @@ void mcr_pair_votes_close(struct mcr_pair_votes *v)
 {
     if (!v)
         return;
-    mcr *ctx = v->w->ctx;
-    mcr_free_all(ctx, v->first, v->sum, v->offset, v->error, v->k, v->space, v);
+    mcr_free_all(v->w->ctx, v->first, v);
 }
 
 static mcr_status fill(struct mcr_pair_votes *v)
@@ -72,14 +71,11 @@ static mcr_status fill(struct mcr_pair_votes *v)
     const mcr_fitted *f = v->w->model->fitted;
     size_t pairs = (size_t)f->outputs, basis = (size_t)f->basis;
     mcr *ctx = v->w->ctx;
-    v->first = mcr_alloc(ctx, (size_t)v->classes + 1, sizeof *v->first);
-    v->sum = mcr_alloc_zero(ctx, pairs, sizeof *v->sum);
-    v->offset = mcr_alloc(ctx, pairs, sizeof *v->offset);
-    v->error = mcr_alloc(ctx, pairs, sizeof *v->error);
-    v->k = mcr_alloc(ctx, basis, (size_t)v->strip * sizeof *v->k);
     v->own = (basis + 2 * (size_t)v->classes) * (size_t)v->kit->voters;
-    v->space = mcr_alloc(ctx, (size_t)mcr_workers(ctx), v->own * sizeof *v->space);
-    if (!v->first || !v->sum || !v->offset || !v->error || !v->k || !v->space)
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(v->first, (size_t)v->classes + 1), /* the block to free */
+                          MCR_CLEARED(v->sum, pairs), MCR_ARRAY(v->offset, pairs),
+                          MCR_ARRAY(v->error, pairs), MCR_ARRAY(v->k, basis * (size_t)v->strip),
+                          MCR_ARRAY(v->space, (size_t)mcr_workers(ctx) * v->own)))
         return MCR_NO_MEMORY;
     v->first[0] = 0;
     for (int64_t c = 0; c < v->classes; c++) {

@@ -453,12 +453,10 @@ static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
         s = metrics ? named_metrics(j, metrics, r->task) : usual_metrics(j, r->task);
     if (s)
         return s;
-    j->score = mcr_alloc(ctx, (uint64_t)(j->count * j->metrics), sizeof *j->score);
-    j->value = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->value);
-    j->scores = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->scores);
-    j->probas = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->probas);
-    j->outputs = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->outputs);
-    if (!j->score || !j->value || !j->scores || !j->probas || !j->outputs)
+    uint64_t count = (uint64_t)j->count;
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(j->score, count * (uint64_t)j->metrics), /* to free */
+                          MCR_CLEARED(j->value, count), MCR_CLEARED(j->scores, count),
+                          MCR_CLEARED(j->probas, count), MCR_CLEARED(j->outputs, count)))
         return MCR_NO_MEMORY;
     if (j->search) {
         j->kernel_text = mcr_alloc_zero(ctx, (size_t)j->count, sizeof *j->kernel_text);
@@ -471,10 +469,9 @@ static mcr_status open_job(job *j, const char *metrics, mcr_cv_report *r)
 
 static void close_job(job *j)
 {
-    bool all = j->value && j->scores && j->probas;
-    for (int64_t i = 0; all && i < j->count; i++)
+    for (int64_t i = 0; j->score && i < j->count; i++)
         mcr_free_all(j->ctx, j->value[i], j->scores[i], j->probas[i]);
-    mcr_free_all(j->ctx, j->value, j->scores, j->probas, j->outputs, j->score);
+    mcr_free(j->ctx, j->score);
 }
 
 static mcr_status run_splits(job *j)

@@ -94,7 +94,4 @@ bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t
 /* A checksum that is of the data, too. */
 uint32_t mcr_search_mix(uint32_t sum, const mcr_data *data);
 
-/* The table of a search as comma-separated values. */
-mcr_status mcr_tune_table(mcr_text *to, const mcr_tune_report *report);
-
 #endif

@@ -137,7 +137,8 @@ static void put_number(mcr_text *t, double value)
         mcr_text_real(t, value);
 }
 
-mcr_status mcr_tune_table(mcr_text *t, const mcr_tune_report *r)
+/* The table of a search as comma-separated values. */
+static mcr_status write_table(mcr_text *t, const mcr_tune_report *r)
 {
     mcr_text_format(t, "kernel,options,%s,std,folds,state\n", r->metric);
     for (int64_t p = 0; p < r->points; p++) {
@@ -166,7 +167,7 @@ static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_r
     if (!s)
         s = mcr_train(out, &(mcr_training){.options = options, .kernel = kernel, .data = t->all});
     if (!s)
-        s = mcr_tune_table(&table, report);
+        s = write_table(&table, report);
     if (!s && !((*out)->tuning = mcr_copy_text(t->ctx, table.bytes, (size_t)table.length)))
         s = MCR_NO_MEMORY;
     if (!s && (*out)->report.stop == MCR_STOP_INTERRUPTED)

@@ -440,17 +440,10 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
                  .n = (int64_t)n,
                  .k = p->clusters};
     t->began = mcr_now();
-    t->diagonal = mcr_alloc(ctx, n, sizeof *t->diagonal);
-    t->of = mcr_alloc(ctx, n, sizeof *t->of);
-    t->next = mcr_alloc(ctx, n, sizeof *t->next);
-    t->s = mcr_alloc(ctx, k, n * sizeof *t->s);
-    t->weight = mcr_alloc(ctx, k, sizeof *t->weight);
-    t->q = mcr_alloc(ctx, k, sizeof *t->q);
-    t->count = mcr_alloc(ctx, k, sizeof *t->count);
-    t->near = mcr_alloc(ctx, n, sizeof *t->near);
-    t->row = mcr_alloc(ctx, n > k ? n : k, sizeof *t->row);
-    if (!t->diagonal || !t->of || !t->next || !t->s || !t->weight || !t->q || !t->count ||
-        !t->near || !t->row)
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(t->diagonal, n), /* the block to free */
+                          MCR_ARRAY(t->of, n), MCR_ARRAY(t->next, n), MCR_ARRAY(t->s, k * n),
+                          MCR_ARRAY(t->weight, k), MCR_ARRAY(t->q, k), MCR_ARRAY(t->count, k),
+                          MCR_ARRAY(t->near, n), MCR_ARRAY(t->row, n > k ? n : k)))
         return MCR_NO_MEMORY;
     mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
     for (int64_t i = 0; i < t->n && !s; i++)
@@ -463,8 +456,7 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
 static void close_state(state *t)
 {
     mcr_cluster_cross_close(t);
-    mcr_free_all(t->ctx, t->diagonal, t->of, t->next, t->s, t->weight, t->q, t->count, t->near,
-                 t->row, t->values, t->sum, t->phi);
+    mcr_free_all(t->ctx, t->diagonal, t->values, t->sum, t->phi);
     mcr_budget_give(t->ctx, t->taken);
 }
 
@@ -486,16 +478,12 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
     state t;
     mcr *ctx = mcr_gram_context(gram);
     size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
-    *out = (mcr_clusters){.of = mcr_alloc_zero(ctx, n, sizeof *out->of),
-                          .weight = mcr_alloc_zero(ctx, k, sizeof *out->weight),
-                          .square = mcr_alloc_zero(ctx, k, sizeof *out->square),
-                          .count = mcr_alloc_zero(ctx, k, sizeof *out->count),
-                          .objective = INFINITY};
+    *out = (mcr_clusters){.objective = INFINITY};
     mcr_status s = open_state(&t, gram, p);
-    if (!s && t.wide > 0)
-        out->centre = mcr_alloc_zero(ctx, (size_t)t.wide, k * sizeof *out->centre);
     if (!s &&
-        (!out->of || !out->weight || !out->square || !out->count || (t.wide > 0 && !out->centre)))
+        !mcr_alloc_arrays(ctx, MCR_CLEARED(out->of, n), /* the block to free */
+                          MCR_CLEARED(out->weight, k), MCR_CLEARED(out->square, k),
+                          MCR_CLEARED(out->count, k), MCR_CLEARED(out->centre, (size_t)t.wide * k)))
         s = MCR_NO_MEMORY;
     t.best = out;
     if (!s)
@@ -533,6 +521,6 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
 
 void mcr_clusters_close(mcr *ctx, mcr_clusters *c)
 {
-    mcr_free_all(ctx, c->of, c->weight, c->square, c->count, c->centre);
+    mcr_free(ctx, c->of);
     *c = (mcr_clusters){0};
 }

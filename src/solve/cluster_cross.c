@@ -40,11 +40,9 @@ mcr_status mcr_cluster_cross_open(state *t)
     s = t->centre ? MCR_OK : MCR_NO_MEMORY;
     for (int i = 0; i < 2 && !s; i++) {
         parent *p = &t->parent[i];
-        p->of = mcr_alloc_zero(t->ctx, n, sizeof *p->of);
-        p->s = mcr_alloc_zero(t->ctx, n, k * sizeof *p->s);
-        p->weight = mcr_alloc_zero(t->ctx, k, sizeof *p->weight);
-        p->q = mcr_alloc_zero(t->ctx, k, sizeof *p->q);
-        if (!p->of || !p->s || !p->weight || !p->q)
+        if (!mcr_alloc_arrays(t->ctx, MCR_CLEARED(p->of, n), /* the block to free */
+                              MCR_CLEARED(p->s, n * k), MCR_CLEARED(p->weight, k),
+                              MCR_CLEARED(p->q, k)))
             s = MCR_NO_MEMORY;
     }
     return s;
@@ -54,9 +52,6 @@ void mcr_cluster_cross_close(state *t)
 {
     for (int i = 0; i < 2; i++) {
         mcr_free(t->ctx, t->parent[i].of);
-        mcr_free(t->ctx, t->parent[i].s);
-        mcr_free(t->ctx, t->parent[i].weight);
-        mcr_free(t->ctx, t->parent[i].q);
     }
     mcr_free(t->ctx, t->centre);
     mcr_budget_give(t->ctx, t->crosses);

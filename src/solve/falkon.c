@@ -446,25 +446,21 @@ static mcr_status open_state(mcr_falkon *t)
     double bytes = (double)t->size * (double)t->size * sizeof(double);
     t->joint = t->columns > 1 && !t->p->quadratic && t->size <= MCR_SMOOTH_DIRECT &&
                bytes <= (double)mcr_gram_restricted_spare(t->gram) / 4;
-    t->g = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->g);
-    t->step = mcr_alloc(t->ctx, (size_t)t->size, sizeof *t->step);
-    if (!t->g || !t->step)
+    size_t size = (size_t)t->size;
+    if (!mcr_alloc_arrays(t->ctx, MCR_ARRAY(t->g, size), /* the block to free */
+                          MCR_ARRAY(t->step, size), MCR_ARRAY(t->df, all), MCR_ARRAY(t->dp, all)))
         return MCR_NO_MEMORY;
-    if (all && (!(t->df = mcr_alloc(t->ctx, all, sizeof *t->df)) ||
-                !(t->dp = mcr_alloc(t->ctx, all, sizeof *t->dp))))
-        return MCR_NO_MEMORY;
+    if (!all)
+        t->df = t->dp = NULL;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->joint ? t->size : t->width, t->p->phase);
     return s ? s : mcr_falkon_open_sample(t);
 }
 
 static void close_state(mcr_falkon *t)
 {
-    void *list[] = {t->renewal, t->g, t->step, t->df, t->dp, t->row, t->share, t->h, t->sf, t->sg};
     mcr_gram_close(t->sample);
-    mcr_free(t->ctx, t->dense);
+    mcr_free_all(t->ctx, t->dense, t->renewal, t->g, t->row);
     mcr_budget_give(t->ctx, t->taken);
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(t->ctx, list[i]);
     mcr_system_close(&t->m);
 }
 

@@ -99,12 +99,10 @@ mcr_status mcr_falkon_open_sample(mcr_falkon *t)
     /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
     double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
     size_t count = (size_t)fmin(each, (double)t->r->sample);
-    t->row = mcr_alloc(t->ctx, count, sizeof *t->row);
-    t->share = mcr_alloc(t->ctx, count, sizeof *t->share);
-    t->h = mcr_alloc(t->ctx, count, sizeof *t->h);
-    t->sf = mcr_alloc(t->ctx, count, (size_t)t->columns * sizeof *t->sf);
-    t->sg = mcr_alloc(t->ctx, count, 2 * (size_t)t->columns * sizeof *t->sg);
-    if (!t->row || !t->share || !t->h || !t->sf || !t->sg)
+    size_t columns = (size_t)t->columns;
+    if (!mcr_alloc_arrays(t->ctx, MCR_ARRAY(t->row, count), /* the block to free */
+                          MCR_ARRAY(t->share, count), MCR_ARRAY(t->h, count),
+                          MCR_ARRAY(t->sf, count * columns), MCR_ARRAY(t->sg, 2 * count * columns)))
         return MCR_NO_MEMORY;
     draw_rows(t, strata, own);
     mcr_rows rows = {t->row, 0, t->samples};

@@ -307,18 +307,13 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
 static mcr_status take_buffers(krylov *k)
 {
     size_t n = (size_t)k->n, most = (size_t)k->most;
-    bool ok = mcr_alloc_doubles(k->ctx, (uint64_t)most * n, &k->v, &k->av) &&
-              mcr_alloc_doubles(k->ctx, (uint64_t)buffer_rows(k) * n, &k->r) &&
-              mcr_alloc_doubles(k->ctx, (uint64_t)most * most, &k->h, &k->y) &&
-              mcr_alloc_doubles(k->ctx, (uint64_t)k->block * most, &k->s) &&
-              mcr_alloc_doubles(k->ctx, most, &k->theta) &&
-              mcr_alloc_doubles(k->ctx, (size_t)k->pairs, &k->length);
-    return ok ? MCR_OK : MCR_NO_MEMORY;
-}
-
-static void give_buffer(krylov *k)
-{
-    mcr_free_all(k->ctx, k->v, k->av, k->r, k->h, k->y, k->s, k->theta, k->length);
+    uint64_t long_count = (uint64_t)most * n, square = (uint64_t)most * most;
+    void *block = mcr_alloc_arrays(
+        k->ctx, MCR_ARRAY(k->v, long_count), /* the block to free */ MCR_ARRAY(k->av, long_count),
+        MCR_ARRAY(k->r, (uint64_t)buffer_rows(k) * n), MCR_ARRAY(k->h, square),
+        MCR_ARRAY(k->y, square), MCR_ARRAY(k->s, (uint64_t)k->block * most),
+        MCR_ARRAY(k->theta, most), MCR_ARRAY(k->length, (uint64_t)k->pairs));
+    return block ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* From rising to falling values. */
@@ -355,7 +350,7 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
         memcpy(value, k.theta + k.size - p->count, sizeof *value * (size_t)p->count);
         reverse(p->count, p->n, value, vector);
     }
-    give_buffer(&k);
+    mcr_free(k.ctx, k.v);
     return s;
 }
 

@@ -64,15 +64,9 @@ static void close_precision(mcr_smo *s)
     s->taken = 0;
     mcr_smo_free_block(s);
     mcr_free_all(s->ctx, s->fresh, s->block.g);
-    for (int t = 0; t < 2; t++) {
-        mcr_free_all(s->ctx, s->block.up[t], s->block.down[t]);
-        s->block.up[t] = s->block.down[t] = NULL;
-    }
-    mcr_free(s->ctx, (void *)s->block.diagonal);
     s->cache = NULL;
     s->k = s->fresh = NULL;
     s->block.g = NULL;
-    s->block.diagonal = NULL;
 }
 
 /* All of K, once. The null object and the padding have zeros. */
@@ -111,14 +105,12 @@ mcr_status mcr_smo_open_precision(mcr_smo *s, bool precise)
     s->run = mcr_smo_inner(mcr_tiles_best()->name, precise);
     mcr_smo_lay_out(s);
     size_t places = (size_t)s->most_slots + 2 * MCR_SMO_PAD;
-    s->block.g = mcr_alloc(s->ctx, places, s->real);
-    s->block.diagonal = mcr_alloc(s->ctx, places, s->real);
-    bool ok = s->block.g && s->block.diagonal;
-    for (int t = 0; t < s->groups; t++) {
-        ok &= (s->block.up[t] = mcr_alloc(s->ctx, places, s->real)) != NULL;
-        ok &= (s->block.down[t] = mcr_alloc(s->ctx, places, s->real)) != NULL;
-    }
-    if (!ok)
+    size_t second = s->groups == 2 ? places : 0;
+    if (!mcr_alloc_arrays(
+            s->ctx, {&s->block.g, places, s->real, false}, /* the block to free */
+            {&s->block.diagonal, places, s->real, false}, {&s->block.up[0], places, s->real, false},
+            {&s->block.down[0], places, s->real, false}, {&s->block.up[1], second, s->real, false},
+            {&s->block.down[1], second, s->real, false}))
         return MCR_NO_MEMORY;
     if (s->whole) {
         for (int64_t m = 0; m < s->slots; m++)
@@ -145,18 +137,11 @@ mcr_status mcr_smo_open_precision(mcr_smo *s, bool precise)
 
 static void close_solver(mcr_smo *s)
 {
-    mcr *ctx = s->ctx;
     mcr_smo_free_rests(s);
     close_precision(s);
     if (s->gram != s->full)
         mcr_gram_close(s->gram);
-    void *list[] = {s->act,        s->g,         s->in,         s->idle,        s->member,
-                    s->age,        s->slot_b,    s->before,     s->slot_lo,     s->slot_hi,
-                    s->diagonal,   s->candidate, s->slot_list,  s->object_list, s->new_slot,
-                    s->new_object, s->coef,      s->slot_group, s->violator[0], s->violator[1],
-                    s->there,      s->made,      s->error};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(ctx, list[i]);
+    mcr_free(s->ctx, s->arrays);
 }
 
 /* All of K in double (should it be needed) must fit. */
@@ -213,30 +198,20 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
         s->slots = s->wanted; /* the more memory is touched, the longer it takes */
     size_t n = (size_t)p->n, q = (size_t)s->most_slots, places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;
-    s->act = mcr_alloc(s->ctx, n, sizeof *s->act);
-    s->g = mcr_alloc_zero(s->ctx, n + MCR_ROW_PAD, sizeof *s->g);
-    s->in = mcr_alloc_zero(s->ctx, n, 1);
-    s->idle = mcr_alloc_zero(s->ctx, n, 1);
-    s->member = mcr_alloc(s->ctx, q, sizeof *s->member);
-    s->age = mcr_alloc_zero(s->ctx, q, sizeof *s->age);
-    s->slot_group = mcr_alloc(s->ctx, places, 1);
-    s->candidate = mcr_alloc(s->ctx, list, sizeof *s->candidate);
-    for (int side = 0; side < 2; side++)
-        s->violator[side] = mcr_alloc(s->ctx, n + 1, sizeof *s->violator[side]);
-    s->slot_list = mcr_alloc(s->ctx, q, sizeof *s->slot_list);
-    s->object_list = mcr_alloc(s->ctx, list, sizeof *s->object_list);
-    s->new_slot = mcr_alloc(s->ctx, q, sizeof *s->new_slot);
-    s->new_object = mcr_alloc(s->ctx, q, sizeof *s->new_object);
-    s->there = mcr_alloc_zero(s->ctx, q + 1, 1);
-    s->made = mcr_alloc_zero(s->ctx, q, sizeof *s->made);
-    s->error = s->trial ? NULL : mcr_alloc_zero(s->ctx, n, sizeof *s->error);
-    if (!mcr_alloc_doubles(s->ctx, places, &s->slot_b, &s->before, &s->slot_lo, &s->slot_hi) ||
-        !mcr_alloc_doubles(s->ctx, n, &s->diagonal) || !mcr_alloc_doubles(s->ctx, list, &s->coef))
+    s->arrays = mcr_alloc_arrays(
+        s->ctx, MCR_ARRAY(s->act, n), MCR_CLEARED(s->g, n + MCR_ROW_PAD), MCR_CLEARED(s->in, n),
+        MCR_CLEARED(s->idle, n), MCR_ARRAY(s->member, q), MCR_CLEARED(s->age, q),
+        MCR_ARRAY(s->slot_group, places), MCR_ARRAY(s->candidate, list),
+        MCR_ARRAY(s->violator[0], n + 1), MCR_ARRAY(s->violator[1], n + 1),
+        MCR_ARRAY(s->slot_list, q), MCR_ARRAY(s->object_list, list), MCR_ARRAY(s->new_slot, q),
+        MCR_ARRAY(s->new_object, q), MCR_CLEARED(s->there, q + 1), MCR_CLEARED(s->made, q),
+        MCR_CLEARED(s->error, n), MCR_ARRAY(s->slot_b, places), MCR_ARRAY(s->before, places),
+        MCR_ARRAY(s->slot_lo, places), MCR_ARRAY(s->slot_hi, places), MCR_ARRAY(s->diagonal, n),
+        MCR_ARRAY(s->coef, list));
+    if (!s->arrays)
         return MCR_NO_MEMORY;
-    if (!s->act || !s->g || !s->in || !s->idle || !s->member || !s->age || !s->slot_group ||
-        !s->candidate || !s->violator[0] || !s->violator[1] || !s->slot_list || !s->object_list ||
-        !s->new_slot || !s->new_object || !s->there || !s->made || (!s->trial && !s->error))
-        return MCR_NO_MEMORY;
+    if (s->trial)
+        s->error = NULL;
     return mcr_gram_diagonal(s->full, 0, s->diagonal);
 }
 

@@ -23,7 +23,7 @@ enum {
 #define SHRINK_SHARE 0.5 /* of the active set that must be able to leave */
 #define SHRINK_RENT  2.0
 
-/* The same for the plainest problems, without a branch. */
+/* mcr_smo_look for the plainest problems, without a branch. */
 static double look_at_plain(mcr_smo *s)
 {
     const double *restrict g = s->g, *restrict z = s->p->z, *restrict b = s->b;
@@ -40,7 +40,6 @@ static double look_at_plain(mcr_smo *s)
     return fmax(high - low, 0);
 }
 
-/* Extremes of the slopes of each group, and the violation. */
 double mcr_smo_look(mcr_smo *s)
 {
     double violation = 0;
@@ -100,7 +99,9 @@ static mcr_status add_rows(mcr_gram *gram, bool precise, const int64_t *object, 
     return st;
 }
 
-int64_t mcr_smo_list_changes(mcr_smo *s, const double *then)
+/* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
+ * difference in coef; returns how many. */
+static int64_t list_changes(mcr_smo *s, const double *then)
 {
     int64_t count = 0;
     for (int64_t v = 0; v < s->n; v++) {
@@ -195,14 +196,12 @@ static void all_active(mcr_smo *s)
     s->work = 0;
 }
 
-/* The full gradient from scratch. All become active; the working set must be translated or dropped
- * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s)
 {
     mcr_smo_free_rests(s);
     all_active(s);
     memset(s->g, 0, sizeof *s->g * (size_t)s->n);
-    int64_t count = mcr_smo_list_changes(s, NULL);
+    int64_t count = list_changes(s, NULL);
     s->moved = 0;
     if (s->error)
         memset(s->error, 0, sizeof *s->error * (size_t)s->n);
@@ -219,7 +218,7 @@ mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g)
 {
     all_active(s);
     memcpy(s->g, g, sizeof *g * (size_t)s->n);
-    int64_t count = mcr_smo_list_changes(s, s->p->from);
+    int64_t count = list_changes(s, s->p->from);
     return mcr_smo_add_stored(s, s->object_list, s->coef, count, s->g);
 }
 
@@ -299,7 +298,6 @@ static mcr_status shrink(mcr_smo *s, int64_t leaving)
     return st;
 }
 
-/* Shrinks if it pays. */
 mcr_status mcr_smo_consider_shrinking(mcr_smo *s)
 {
     if (s->result->rounds % LOOK_EVERY != 0)
@@ -313,7 +311,6 @@ mcr_status mcr_smo_consider_shrinking(mcr_smo *s)
     return s->work > SHRINK_RENT * support * (double)leaving ? shrink(s, leaving) : MCR_OK;
 }
 
-/* Back to the whole set: the shrunk columns get the gradient of all changes since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s)
 {
     double *whole = mcr_alloc(s->ctx, (size_t)s->n + MCR_ROW_PAD, sizeof *whole);
@@ -322,7 +319,7 @@ mcr_status mcr_smo_unshrink(mcr_smo *s)
         whole[s->act[i]] = s->g[i];
     for (mcr_smo_rest *r = s->rests; r && !st; r = r->next) {
         mcr_gram *columns = NULL;
-        int64_t count = mcr_smo_list_changes(s, r->b);
+        int64_t count = list_changes(s, r->b);
         st = mcr_gram_restrict(&columns, s->full, (mcr_rows){r->object, 0, r->count});
         if (!st)
             st = mcr_smo_count_error(s, columns);

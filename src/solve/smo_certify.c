@@ -125,10 +125,8 @@ static mcr_status open_check(mcr_smo *s, check *c)
 {
     size_t n = (size_t)s->n;
     *c = (check){0};
-    c->object = mcr_alloc(s->ctx, n, sizeof *c->object);
-    c->coef = mcr_alloc_zero(s->ctx, 2 * n, sizeof *c->coef);
-    c->f = mcr_alloc(s->ctx, 2 * (n + MCR_ROW_PAD), sizeof *c->f);
-    if (!c->object || !c->f || !c->coef)
+    if (!mcr_alloc_arrays(s->ctx, MCR_ARRAY(c->object, n), /* the block to free */
+                          MCR_CLEARED(c->coef, 2 * n), MCR_ARRAY(c->f, 2 * (n + MCR_ROW_PAD))))
         return MCR_NO_MEMORY;
     for (int64_t v = 0; v < s->n; v++) {
         c->above += s->b[v] > 0;
@@ -144,11 +142,6 @@ static mcr_status open_check(mcr_smo *s, check *c)
         c->size += fabs(c->coef[i]) * mcr_smo_length(s, c->object[i]);
     }
     return MCR_OK;
-}
-
-static void close_check(mcr_smo *s, check *c)
-{
-    mcr_free_all(s->ctx, c->object, c->coef, c->f);
 }
 
 /* g of the coefficients that are not 0, and of `more` objects at 0, in double. */
@@ -319,6 +312,6 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
     if (!st)
         st = s->whole ? check_stored(s, &c) : check_running(s, &c);
     s->moved = 0;
-    close_check(s, &c);
+    mcr_free(s->ctx, c.object);
     return st;
 }

@@ -58,6 +58,7 @@ typedef struct mcr_smo {
 
     mcr_gram *full, *gram; /* gram: against the active columns; == full when all are */
     mcr_cache *cache;
+    void *arrays; /* one block: those of all objects and of the working set */
     int64_t active;
     int64_t *act;        /* active column -> object */
     double *g;           /* (K b) of the active columns */
@@ -154,9 +155,6 @@ double mcr_smo_look(mcr_smo *s);
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
 /* The same of a trial that begins near p->from: g is K times that. */
 mcr_status mcr_smo_known_gradient(mcr_smo *s, const double *g);
-/* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
- * difference in coef; returns how many. */
-int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
 /* The gradient in double wherever its error in float could show in the violation, the primal or the
  * dual objective. All become active, as in mcr_smo_fresh_gradient. */
 mcr_status mcr_smo_exact_gradient(mcr_smo *s);

@@ -77,14 +77,13 @@ static mcr_status open_interior(interior *t, mcr_smo *s)
     size_t n = (size_t)s->n;
     *t = (interior){.s = s, .n = s->n, .groups = s->p->no_sum ? 0 : s->groups};
     t->unit = 1 / s->largest;
-    t->part = mcr_alloc_zero(s->ctx, 2 * n, sizeof *t->part);
-    t->before = mcr_alloc_zero(s->ctx, 2 * n, sizeof *t->before);
-    t->b = mcr_alloc_zero(s->ctx, 7 * (n + 2), sizeof *t->b);
-    if (!t->part || !t->before || !t->b)
+    size_t wide = n + 2;
+    if (!mcr_alloc_arrays(s->ctx, MCR_CLEARED(t->part, 2 * n), /* the block to free */
+                          MCR_CLEARED(t->before, 2 * n), MCR_CLEARED(t->b, wide),
+                          MCR_CLEARED(t->f, wide), MCR_CLEARED(t->h, wide), MCR_CLEARED(t->w, wide),
+                          MCR_CLEARED(t->at, wide), MCR_CLEARED(t->step, wide),
+                          MCR_CLEARED(t->jacobi, wide)))
         return MCR_NO_MEMORY;
-    double **rest[] = {&t->f, &t->h, &t->w, &t->at, &t->step, &t->jacobi};
-    for (size_t a = 0; a < sizeof rest / sizeof *rest; a++)
-        *rest[a] = t->b + (a + 1) * (n + 2);
     mcr_status st = mcr_system_open(&t->m, s->ctx, s->n + 2, "the kernel matrix");
     if (!st)
         st = mcr_budget_take(s->ctx, t->m.taken, "the factor of the kernel matrix");
@@ -113,7 +112,7 @@ static void close_interior(interior *t)
     mcr_free(t->s->ctx, t->l);
     mcr_budget_give(t->s->ctx, t->taken);
     mcr_system_close(&t->m);
-    mcr_free_all(t->s->ctx, t->part, t->before, t->b);
+    mcr_free(t->s->ctx, t->part);
 }
 
 static void add_part(interior *t, int64_t object, double sign, double low, double high, double cost)

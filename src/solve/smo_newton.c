@@ -388,18 +388,12 @@ static mcr_status newton_step(mcr_smo *s, int64_t count, bool *found)
                 .kit = s->precise ? tiles->f64 : tiles->f32,
                 .groups = s->p->no_sum ? 0 : s->groups,
                 .most_stops = (int64_t)stops,
-                .ld = ld,
-                .member = mcr_alloc(s->ctx, n, sizeof *t.member),
-                .r = mcr_alloc(s->ctx, n, sizeof *t.r),
-                .c = mcr_alloc(s->ctx, n, sizeof *t.c),
-                .row = mcr_alloc(s->ctx, n, sizeof *t.row),
-                .m = mcr_alloc(s->ctx, (size_t)ld, (size_t)ld * sizeof *t.m),
-                .work = mcr_alloc(s->ctx, (size_t)mcr_definite_work(ld), sizeof *t.work),
-                .v = mcr_alloc(s->ctx, stops, n * sizeof *t.v),
-                .sum = mcr_alloc(s->ctx, (size_t)s->places + MCR_ROW_PAD, sizeof *t.sum)};
-    mcr_status st = t.member && t.r && t.c && t.row && t.m && t.work && t.v && t.sum
-                        ? MCR_OK
-                        : MCR_NO_MEMORY;
+                .ld = ld};
+    void *arrays = mcr_alloc_arrays(
+        s->ctx, MCR_ARRAY(t.member, n), MCR_ARRAY(t.r, n), MCR_ARRAY(t.c, n), MCR_ARRAY(t.row, n),
+        MCR_ARRAY(t.m, (size_t)(ld * ld)), MCR_ARRAY(t.work, (size_t)mcr_definite_work(ld)),
+        MCR_ARRAY(t.v, stops * n), MCR_ARRAY(t.sum, (size_t)s->places + MCR_ROW_PAD));
+    mcr_status st = arrays ? MCR_OK : MCR_NO_MEMORY;
     if (!st) {
         list_free(&t);
         st = s->row_status;
@@ -409,9 +403,7 @@ static mcr_status newton_step(mcr_smo *s, int64_t count, bool *found)
     if (share > 0 && !st)
         take(&t, share);
     *found = share > 0;
-    void *list[] = {t.member, t.r, t.c, (void *)t.row, t.m, t.work, t.v, t.sum};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        mcr_free(s->ctx, list[i]);
+    mcr_free(s->ctx, arrays);
     return st;
 }
 

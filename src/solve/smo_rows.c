@@ -17,7 +17,8 @@
 
 /* ---- memory -----------------------------------------------------------------------------------*/
 
-enum { CHUNK_BYTES = 1 << 18 };
+/* The first chunks are small; the others are large enough for large pages (base/memory.c). */
+enum { CHUNK_BYTES = 1 << 18, SMALL_CHUNKS = 2, LARGE_CHUNK = 4 << 20 };
 
 struct mcr_row_pool {
     mcr *ctx;
@@ -61,7 +62,8 @@ void *mcr_row_pool_take(mcr_row_pool *pool)
         pool->used = 0;
     }
     if (pool->at == pool->chunks) {
-        size_t bytes = pool->row_bytes > CHUNK_BYTES ? pool->row_bytes : CHUNK_BYTES;
+        size_t least = pool->chunks < SMALL_CHUNKS ? CHUNK_BYTES : LARGE_CHUNK;
+        size_t bytes = pool->row_bytes > least ? pool->row_bytes : least;
         char *chunk;
         if (mcr_reserve(pool->ctx, &pool->chunk, &pool->capacity, pool->chunks + 1, sizeof chunk) ||
             mcr_reserve(pool->ctx, &pool->bytes, &pool->bytes_capacity, pool->chunks + 1,

@@ -357,7 +357,6 @@ static void open_rows(mcr_smo *s, int64_t used)
     s->there[s->slots] = 1;
 }
 
-/* K of the new members against all members, into their slots. */
 mcr_status mcr_smo_fill_block(mcr_smo *s, int64_t added)
 {
     unsigned char is_new[MCR_SMO_MOST_SLOTS] = {0};
@@ -395,7 +394,6 @@ static void set_real(const mcr_smo *s, void *array, int64_t at, double value)
         ((float *)array)[at] = (float)value;
 }
 
-/* Solves the working set's problem; s->before keeps the old coefficients. Returns the steps. */
 int64_t mcr_smo_solve_block(mcr_smo *s, double tolerance, int64_t most_steps)
 {
     /* Each group's gradient around 0, where floats are densest. */
@@ -457,8 +455,6 @@ static bool is_settled(const mcr_smo *s, int64_t m)
     return s->slot_b[m] <= s->slot_lo[m] || s->slot_b[m] >= s->slot_hi[m] || s->slot_b[m] == 0;
 }
 
-/* Adopts the new coefficients and updates the gradient; *changed: how many; *change: of the
- * objective. */
 mcr_status mcr_smo_take_over(mcr_smo *s, int64_t *changed, double *change)
 {
     int64_t count = 0, keep = 0;

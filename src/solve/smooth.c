@@ -58,17 +58,15 @@ static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_
                      .floats = mcr_gram_is_restricted(d),
                      .began = mcr_now()};
     size_t n = (size_t)t->n, f = (size_t)t->wide;
-    int64_t **lists[] = {&t->row, &t->list, &t->list_source, &t->close, &t->guard};
-    if (!mcr_alloc_doubles(t->ctx, n, &t->z, &t->lo, &t->hi, &t->s, &t->ds, &t->b, &t->change,
-                           &t->weight) ||
-        !mcr_zero_doubles(t->ctx, f, &t->w, &t->sum, &t->u, &t->edge) ||
-        !mcr_alloc_doubles(t->ctx, 2 * f, &t->right) ||
-        !mcr_alloc_doubles(t->ctx, MCR_HINGE_FOUND * (n / MCR_HINGE_CHUNK + 1), &t->found) ||
-        !(t->held = mcr_alloc_zero(t->ctx, n, sizeof *t->held)))
+    if (!mcr_alloc_arrays(t->ctx, MCR_ARRAY(t->z, n), /* the block to free */ MCR_ARRAY(t->lo, n),
+                          MCR_ARRAY(t->hi, n), MCR_ARRAY(t->s, n), MCR_ARRAY(t->ds, n),
+                          MCR_ARRAY(t->b, n), MCR_ARRAY(t->change, n), MCR_ARRAY(t->weight, n),
+                          MCR_ARRAY(t->row, n), MCR_ARRAY(t->list, n), MCR_ARRAY(t->list_source, n),
+                          MCR_ARRAY(t->close, n), MCR_ARRAY(t->guard, n), MCR_CLEARED(t->held, n),
+                          MCR_CLEARED(t->w, f), MCR_CLEARED(t->sum, f), MCR_CLEARED(t->u, f),
+                          MCR_CLEARED(t->edge, f), MCR_ARRAY(t->right, 2 * f),
+                          MCR_ARRAY(t->found, MCR_HINGE_FOUND * (n / MCR_HINGE_CHUNK + 1))))
         return MCR_NO_MEMORY;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (!(*lists[i] = mcr_alloc(t->ctx, n, sizeof(int64_t))))
-            return MCR_NO_MEMORY;
     t->near.count = -1;
     mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
     if (!s)
@@ -80,9 +78,7 @@ static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_
 
 static void close_state(mcr_hinge *t)
 {
-    mcr_free_all(t->ctx, t->z, t->lo, t->hi, t->s, t->ds, t->b, t->change, t->row, t->list,
-                 t->list_source, t->weight, t->found, t->w, t->sum, t->u, t->edge, t->right,
-                 t->close, t->guard, t->held);
+    mcr_free(t->ctx, t->z);
     mcr_sampled_close(&t->sampled);
     mcr_system_close(&t->m);
 }

@@ -40,6 +40,34 @@ static void gives_aligned_blocks(void **state)
     mcr_free(ctx, NULL);
 }
 
+static void gives_arrays_in_one_block(void **state)
+{
+    mcr *ctx = *state;
+    double *a, *c;
+    unsigned char *b;
+    int32_t *none;
+    void *block = mcr_alloc_arrays(ctx, MCR_ARRAY(a, 5), MCR_CLEARED(b, 67), MCR_CLEARED(c, 9),
+                                   MCR_ARRAY(none, 0));
+    assert_non_null(block);
+    assert_ptr_equal(block, a);
+    assert_true(aligned(a) && aligned(b) && aligned(c));
+    assert_true((unsigned char *)(a + 5) <= b && b + 67 <= (unsigned char *)c);
+    for (int i = 0; i < 67; i++)
+        assert_int_equal(b[i], 0);
+    for (int i = 0; i < 9; i++)
+        assert_true(c[i] == 0);
+    fill(b, 67);
+    for (int i = 0; i < 9; i++)
+        c[i] = a[i % 5] = i;
+    check(b, 67);
+    mcr_free(ctx, block);
+    assert_null(mcr_alloc_arrays(ctx, MCR_ARRAY(a, 5), MCR_ARRAY(c, SIZE_MAX / 4)));
+    assert_true(a == NULL && c == NULL);
+    assert_null(mcr_alloc_arrays(ctx, MCR_ARRAY(b, SIZE_MAX / 2), MCR_CLEARED(a, SIZE_MAX / 16),
+                                 MCR_ARRAY(c, 3)));
+    assert_true(a == NULL && b == NULL && c == NULL);
+}
+
 static void clears_on_request(void **state)
 {
     mcr *ctx = *state;
@@ -264,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gives_aligned_blocks, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(gives_arrays_in_one_block, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(clears_on_request, test_setup, test_teardown),
         cmocka_unit_test(survives_moving_allocators),
         cmocka_unit_test_setup_teardown(resizes, test_setup, test_teardown),
