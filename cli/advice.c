@@ -171,8 +171,8 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
 
-/* Whether numbers look like measurements: fractions, or most of them once (2), or whole numbers that
- * are far from counting the classes (1). */
+/* Whether numbers look like measurements: 2: fractions, or most of them different; 1: whole numbers
+ * that do not count the classes. */
 static int look_measured(const mcr_data *data)
 {
     enum { FEW = 10, SPREAD = 2 };

@@ -12,8 +12,8 @@
 int cli_advise_is_mixed(const mcr_data *data);
 /* The kernel where the call names none: `precomputed` for data that are a kernel matrix; NULL, with
  * status 0, for one field of vectors, where the library has a default (with a remark if they look
- * like a kernel matrix), and for tables (with a remark on the columns that it does not use). Else the call is refused, with the fields and a kernel that would fit
- * them. */
+ * like a kernel matrix), and for tables (with a remark on the columns that it does not use). Else
+ * the call is refused, with the fields and a kernel that would fit them. */
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
 /* Refuses --rank and --landmarks where the call has no use for them: whoever says them expects
  * something of them. approx: as in MCR_APPROX_... */

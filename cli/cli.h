@@ -51,8 +51,9 @@ typedef struct cli_common {
 
 /* The options of every verb that reads data. */
 typedef struct cli_reading {
-    const char *format, *target, *weight;
+    const char *format, *target, *weight, *pos, *neg;
     cli_list classes, roles;
+    char *sides[2]; /* pos and neg as items of classes; owned */
     const char *drop, *only, *id, *keep, *missing, *join;
     int skip_bad;
     const char *cache_dir;
@@ -152,8 +153,10 @@ int cli_read_part(cli *c, mcr_data **out, const char *name, const char *bytes, s
                   int (*fault)(cli_stream *arg, mcr_status status), cli_stream *arg);
 /* The columns of a table; *count 0: it is none. To be freed by mcr_columns_free. */
 int cli_read_columns(cli *c, mcr_column_info **out, int64_t *count, const char *path);
-/* Data that are read from now on are for this model: columns have the roles that they had there, and
- * labels of sequences and texts that are no classes of it are no targets. */
+/* --pos and --neg become items of --class. */
+void cli_read_sides(cli *c);
+/* Data that are read from now on are for this model: columns have the roles that they had in its
+ * training, and labels of sequences and texts that are no classes of it are no targets. */
 void cli_read_like(cli *c, const mcr_model *model);
 /* The files that the words from number `first` on name, one after the other as one data set. */
 int cli_read_words(cli *c, mcr_data **out, int first);

@@ -102,6 +102,16 @@ const cli_option cli_reading_options[] = {
      .offset = AT(classes),
      .argument = "FILE",
      .help = "fasta: a file with the objects of one class; give it once per class"},
+    {.name = "pos",
+     .type = CLI_TEXT,
+     .offset = AT(pos),
+     .argument = "FILE",
+     .help = "fasta: the objects of class pos (--class pos=FILE)"},
+    {.name = "neg",
+     .type = CLI_TEXT,
+     .offset = AT(neg),
+     .argument = "FILE",
+     .help = "fasta: the objects of class neg (--class neg=FILE)"},
     {.name = "role",
      .type = CLI_LIST,
      .offset = AT(roles),
@@ -249,6 +259,18 @@ static mcr_read_options read_options(const cli *c, const char *const *roles)
         .join = c->reading.joined,
         .known = c->reading.target ? NULL : c->reading.known,
     };
+}
+
+void cli_read_sides(cli *c)
+{
+    const char *file[] = {c->reading.pos, c->reading.neg}, *const form[] = {"pos=%s", "neg=%s"};
+    for (int i = 0; i < 2; i++)
+        if (file[i]) {
+            size_t size = strlen(file[i]) + sizeof "pos=";
+            c->reading.sides[i] = cli_alloc(size, 1);
+            snprintf(c->reading.sides[i], size, form[i], file[i]);
+            cli_list_add(&c->reading.classes, c->reading.sides[i]);
+        }
 }
 
 void cli_read_like(cli *c, const mcr_model *model)

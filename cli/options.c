@@ -155,7 +155,7 @@ static int set_choice(cli *c, const given *g, int *to)
                       g->option->choices);
 }
 
-static void add_to_list(cli_list *list, const char *item)
+void cli_list_add(cli_list *list, const char *item)
 {
     const char **grown = cli_alloc((size_t)list->count + 2, sizeof *grown);
     if (list->count)
@@ -173,7 +173,7 @@ static int set_value(cli *c, const given *g)
     case CLI_FLAG: *(int *)to = 1; return 0;
     case CLI_SWITCH:
     case CLI_TEXT: *(const char **)to = g->value; return 0;
-    case CLI_LIST: add_to_list(to, g->value); return 0;
+    case CLI_LIST: cli_list_add(to, g->value); return 0;
     case CLI_INT: return set_integer(c, g, to);
     case CLI_REAL: return set_real(c, g, to);
     case CLI_BYTES: return set_bytes(c, g, to);

@@ -31,6 +31,7 @@ typedef struct cli_list {
     const char **item; /* ends with NULL; NULL if count is 0 */
     int64_t count;
 } cli_list;
+void cli_list_add(cli_list *list, const char *item); /* the item is borrowed */
 
 typedef struct cli_option {
     const char *name; /* long, without dashes; NULL ends a table */

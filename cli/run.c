@@ -153,6 +153,7 @@ static int run(cli *c, int argc, char **argv, char **all)
         cli_learner_open(c, NULL);
     int count = cli_verb_groups(c->verb, c, values, groups);
     int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
+    cli_read_sides(c);
     if (!bad) {
         if (!c->team && needs_blas(c, argc, argv))
             cli_restart_for_blas(all);
@@ -168,6 +169,8 @@ static int run(cli *c, int argc, char **argv, char **all)
         bad = c->verb->run(c, values);
     mcr_join_close(c->reading.joined);
     free(c->reading.known);
+    free(c->reading.sides[0]);
+    free(c->reading.sides[1]);
     mcr_close(c->ctx);
     cli_options_free(groups, count, &c->words);
     cli_learner_close(c);

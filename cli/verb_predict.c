@@ -380,8 +380,10 @@ static void warn_of_unknown(const cli_apply *a)
         return;
     if (unknown > 1)
         snprintf(more, sizeof more, " and %" PRId64 " more", unknown - 1);
-    snprintf(text, sizeof text, "the model does not know class \"%.100s\"%s: counted as wrong",
-             first, more);
+    snprintf(text, sizeof text, "the model does not know class \"%.100s\"%s: counted as wrong%s",
+             first, more,
+             a->c->reading.classes.count ? " (--class NAME=FILE says which class a file holds)"
+                                         : "");
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 

@@ -88,8 +88,8 @@ void mcr_labels_name_classes(mcr_labels *l)
 bool mcr_labels_are_known(const mcr_labels *l, const char *const *known)
 {
     double value;
-    if (known == NULL || *known == NULL)
-        return known == NULL || !l->words;
+    if (*known == NULL)
+        return !l->words;
     for (; *known != NULL; known++) {
         size_t length = strlen(*known);
         bool number = mcr_parse_real(*known, *known + length, &value) == *known + length;

@@ -12,7 +12,10 @@
 
 #define MOST_WORK 1e9 /* entries of all rows, for each output: a few seconds */
 
-enum { BLOCK = 256 }; /* dense rows */
+enum {
+    BLOCK = 256,     /* dense rows */
+    LEAST_VALUE = 64 /* entries that a kernel value takes as long as, at least */
+};
 
 typedef struct job {
     mcr_gram *gram;
@@ -112,7 +115,8 @@ mcr_status mcr_factor_extended(mcr_gram *gram, mcr_extended *to)
     mcr_status s = MCR_OK;
     if (LDBL_MANT_DIG < 64 || gram->spread || g->of.round)
         return MCR_OK;
-    if (g->of.error > 0 && g->of.kernel)
+    bool few = (double)to->n * (double)to->n * LEAST_VALUE <= MOST_WORK;
+    if (g->of.error > 0 && g->of.kernel && few)
         s = extend_values(gram, &g->of, to);
     if (s || isfinite(to->share) || !isfinite(g->of.error) ||
         mcr_gram_entries(gram) * (double)to->outputs > MOST_WORK)

@@ -240,7 +240,8 @@ mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data)
 {
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
-        return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no labels", learner);
+        return mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no labels", learner),
+                          "option target=COLUMN|FILE.npy");
     int64_t seen = 0, n = mcr_data_count(data), classes = mcr_data_classes(data);
     const int32_t *class_of = mcr_data_class_of(data);
     for (int64_t i = 1; i < n; i++)
@@ -271,7 +272,8 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
                         "%s: the targets are words (\"%s\"), but regression needs numbers", learner,
                         mcr_data_class_name(data, 0));
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
-        return mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner);
+        return mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner),
+                          "option target=COLUMN|FILE.npy");
     if (mcr_team_of_rows(ctx))
         return MCR_OK; /* weights are summed up where they are needed */
     if (mcr_data_count(data) < 1)

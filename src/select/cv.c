@@ -477,7 +477,7 @@ static void close_job(job *j)
     mcr_free_all(j->ctx, j->value, j->scores, j->probas, j->outputs, j->score);
 }
 
-static mcr_status run_all(job *j)
+static mcr_status run_splits(job *j)
 {
     mcr_progress at = {.size = sizeof at, .phase = "cv", .objective = NAN, .violation = NAN};
     bool covers = mcr_cover(j->ctx, &at);
@@ -502,6 +502,20 @@ static mcr_status run_all(job *j)
     if (covers)
         mcr_uncover(j->ctx);
     return s || !j->team ? s : share_splits(j);
+}
+
+/* The limit is that of each training, and of each search before it. What does not watch it by
+ * itself ends when all of them together have had that much. */
+static mcr_status run_all(job *j)
+{
+    double limit = mcr_time_limit(j->options);
+    mcr_deadline_set(j->ctx, limit * (double)(j->search ? 2 * j->count : j->count));
+    mcr_status s = run_splits(j);
+    if (s == MCR_STOPPED && limit > 0 && !j->ctx->user_stopped)
+        mcr_fail(j->ctx, s, "the time limit of %.6g s for each of %lld trainings was over", limit,
+                 (long long)j->count);
+    mcr_deadline_set(j->ctx, 0);
+    return s;
 }
 
 mcr_status mcr_cv(mcr_cv_report **out, const mcr_options *options, const mcr_kernel *kernel,

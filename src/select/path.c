@@ -462,8 +462,10 @@ mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_fail(options->ctx, MCR_BAD_DATA, "the data have no targets to compare with");
     if (mcr_data_target_count(data) > 1)
-        return mcr_fail(options->ctx, MCR_BAD_CALL,
-                        "one target is scored, and the data have %lld: name one of them",
-                        (long long)mcr_data_target_count(data));
+        return mcr_advise(options->ctx,
+                          mcr_fail(options->ctx, MCR_BAD_CALL,
+                                   "one target is scored, and the data have %lld: name one of them",
+                                   (long long)mcr_data_target_count(data)),
+                          "option target=COLUMN");
     return MCR_OK;
 }

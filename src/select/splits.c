@@ -42,8 +42,10 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
                         "there must be at least 2 folds, and at most %d with all repeats",
                         MOST_SPLITS);
     if (n < to->folds + (to->kind == MCR_SPLIT_ORDERED))
-        return mcr_fail(ctx, MCR_BAD_DATA, "%lld objects are too few for %lld folds", (long long)n,
-                        (long long)to->folds);
+        return mcr_advise(ctx,
+                          mcr_fail(ctx, MCR_BAD_DATA, "%lld objects are too few for %lld folds",
+                                   (long long)n, (long long)to->folds),
+                          "option folds=2");
     return MCR_OK;
 }
 

@@ -107,6 +107,22 @@ def test_no_problem_begun():
         assert none > 0, learner
 
 
+def test_cross_validation_ends():
+    """Also where a training does not watch the limit by itself: before, cv of ridge never looked at it."""
+    table("n.csv", 400, 0)
+    table("c.csv", 200, 3)
+    for call in (["ridge", "n.csv", "-k", "rbf(gamma=0.5)"], ["fisher", "c.csv", "-k", "rbf(gamma=0.5)"],
+                 ["svm", "c.csv", "-k", "rbf(gamma=0.1:1:log3)"]):
+        call = ["cv", *call, "--time-limit", "1000", "--folds", "3"]
+        _, looks, _ = run("jump:0", *call, status=(0,))
+        late = 0
+        for at in places(looks):
+            done, _, _ = run("jump:%d" % at, *call)
+            late += "the time limit of 1000 s for each of 3 trainings was over" in done.stderr
+            assert done.returncode == 0 or "time limit" in done.stderr, (call, at, done.stderr)
+        assert late > 0, (call, looks)
+
+
 def test_ridge_without_the_matrix():
     """K does not fit: the limit ends conjugate gradients without a model, and is not taken for rounding."""
     table("n.csv", 1500, 0)

@@ -98,6 +98,18 @@ def test_names_of_sequences_are_no_classes():
     assert json.loads(done.stdout)["metrics"]["accuracy"] is not None and "does not know class" in done.stderr, done
 
 
+def test_files_of_positive_and_negative_sequences():
+    for name, motif in (("a.fa", "ACGTACGT"), ("b.fa", "TTGGTTGG"), ("c.fa", "ACGTACGA"), ("d.fa", "TTGGTTGA")):
+        write(name, "".join(">s%d\n%s%s\n" % (i, motif, "ACGT"[i % 4]) for i in range(10)))
+    tap.mercer("fit", "svm", "--pos", "a.fa", "--neg", "b.fa", "-k", "spectrum(p=3)", "-o", "m.mercer")
+    tap.check_equal(set(lines("m.mercer", "--pos", "a.fa", "--neg", "b.fa")), {"pos", "neg"})
+    found = tap.mercer_json("predict", "m.mercer", "--neg", "d.fa", "--pos", "c.fa")
+    tap.check_equal((found["n"], found["metrics"]["accuracy"]), (20, 1))
+    # Classes are named after files, and these have other names: the remark says how to name them.
+    done = tap.mercer("predict", "m.mercer", "--class", "c.fa", "--class", "d.fa")
+    assert "counted as wrong (--class NAME=FILE says which class a file holds)" in done.stderr, done.stderr
+
+
 def test_scores_are_the_expansion():
     """Scores computed here from the training data and coefficients, by another road."""
     file = sample("sinc", n=60)

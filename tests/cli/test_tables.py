@@ -109,6 +109,28 @@ def test_a_choice_on_many_objects_takes_some_of_them():
     assert "chosen     -k '" in words and "5 folds of 1000 objects, drawn from all 4000" in words, words
 
 
+def test_a_table_without_a_column_of_the_model():
+    path = made("passengers")
+    tap.mercer("fit", "svm", path, "-o", "m.mercer", "--quiet")
+    pathlib.Path("other.csv").write_text("length,width\n1,2\n3,4\n")
+    done = tap.mercer("predict", "m.mercer", "other.csv", status=1)
+    tap.check_equal(done.stderr, 'mercer: other.csv:1: there is no column "pclass", which the model needs\n')
+
+
+def test_a_column_that_is_dropped_is_no_target():
+    """The last column is the target if the call has no other use for it."""
+    pathlib.Path("t.csv").write_text("a,b,kind,note\n" + "".join("%d,%d,%s,%s\n" % (i, i * i % 7, "uv"[i % 2], "pq"[i // 30])
+                                                              for i in range(60)))
+    tap.check_equal(roles("t.csv")["note"], "target")
+    for call in (["--drop", "note"], ["--role", "note=ignore"], ["--role", "note=group"], ["--id", "note"]):
+        found = roles("t.csv", *call)
+        assert found["kind"] == "target" and found["note"] in ("ignore", "group", "id"), (call, found)
+    pathlib.Path("y.csv").write_text(pathlib.Path("t.csv").read_text().replace("kind", "y"))
+    tap.check_equal(roles("y.csv", "--drop", "y")["note"], "target")
+    done = tap.mercer("fit", "svm", "t.csv", "--drop", "a,b,kind,note", status=1)
+    assert "no column is left" in done.stderr, done.stderr
+
+
 def test_columns_that_are_not_used_are_named():
     """Texts that the default kernel leaves out; also dates and numbers that are written in other ways."""
     rows = "".join("%d;%02d.%02d.2023;1.%03d,50;item %d;%s\n" % (i, 1 + i % 28, 1 + i % 12, i * 37 % 1000, i, "ab"[i % 2])

@@ -134,6 +134,24 @@ static void names_targets(void **state)
     mcr_data_free(data);
 }
 
+/* Numbers in a target of categories: names that rise with them. */
+static void takes_numbers_for_names(void **state)
+{
+    static const char *const category[] = {"y=category", NULL}, *const number[] = {"a=number",
+                                                                                   NULL};
+    mcr *ctx = *state;
+    const char *text = "a,y\n1,10\n2,9.50\n3,10\n";
+    mcr_data *data = table(ctx, text, (mcr_read_options){.roles = category});
+    assert_int_equal(mcr_data_target_kind(data), MCR_WORD_TARGETS);
+    assert_string_equal(mcr_data_class_name(data, 0), "9.5");
+    assert_string_equal(mcr_data_class_name(data, 1), "10");
+    assert_int_equal(mcr_data_class_of(data)[0], 1);
+    mcr_data_free(data);
+    data = table(ctx, text, (mcr_read_options){.roles = number});
+    assert_int_equal(mcr_data_target_kind(data), MCR_REAL_TARGETS);
+    mcr_data_free(data);
+}
+
 /* Targets with a decimal comma are numbers; where most labels are words, a comma is one of a name,
  * and says nothing about the numbers. */
 static void reads_decimal_commas(void **state)
@@ -519,6 +537,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reads_all_kinds, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(expects_holes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(names_targets, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(takes_numbers_for_names, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_decimal_commas, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses_labels, test_setup, test_teardown),
         cmocka_unit_test(survives_short_memory),

@@ -407,7 +407,7 @@ static void test_extended(void **state)
 
 /* ---- learners ---------------------------------------------------------------------------------*/
 
-/* Certificates know their rounding: what is called optimal is so with its error, and verify agrees. */
+/* What is called optimal is so with its error, and verify does not disagree. */
 static void test_errors(void **state)
 {
     mcr *ctx = *state;

@@ -136,10 +136,16 @@ void mcr_words_free(mcr_words *words, mcr *ctx)
     *words = (mcr_words){0};
 }
 
+bool mcr_labels_have_known(const mcr_read_options *options)
+{
+    return options != NULL && options->known != NULL;
+}
+
 mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_input *in,
                                 const mcr_read_options *options)
 {
-    if (labels == NULL || options == NULL || mcr_labels_are_known(labels, options->known))
+    if (labels == NULL || !mcr_labels_have_known(options) ||
+        mcr_labels_are_known(labels, options->known))
         return mcr_builder_labels(builder, labels);
     mcr_log(
         builder->ctx, MCR_LOG_WARNING,

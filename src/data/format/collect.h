@@ -43,6 +43,8 @@ void mcr_words_free(mcr_words *words, mcr *ctx);
 
 /* Adds a label that stands in `in`; an empty one, or one with a NUL, is refused. */
 mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length);
+/* Whether it is known which labels there may be: others are then names. */
+bool mcr_labels_have_known(const mcr_read_options *options);
 /* Hands the labels of `in` to the builder and closes them (NULL allowed); those that options->known
  * shows to be names are dropped, with a warning. */
 mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_input *in,

@@ -44,6 +44,7 @@ typedef struct reader {
     mcr_strings *text;  /* one per text column */
     mcr_labels *labels; /* of one target */
     bool label_commas;  /* a comma in a label is that of a number */
+    bool label_names;   /* its numbers are names of classes */
     int64_t target_capacity, weight_capacity, cell_capacity;
     double size, bytes; /* of the file, 0: not known; of what was read */
     int64_t rows;
@@ -484,8 +485,7 @@ static mcr_status open_columns(reader *r)
         status = mcr_labels_open(&r->labels, r->ctx);
         const mcr_csv_column *target = &plan->column[target_column(plan)];
         r->label_commas = plan->comma && mcr_csv_is_numeric(target);
-        if (status == MCR_OK && target->given == MCR_CATEGORY)
-            mcr_labels_name_classes(r->labels);
+        r->label_names = target->given == MCR_CATEGORY;
     }
     if (status != MCR_OK)
         return status;
@@ -587,6 +587,8 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
     if (plan->targets < 2) {
         mcr_labels *labels = r->labels;
         r->labels = NULL;
+        if (r->label_names)
+            mcr_labels_name_classes(labels);
         return mcr_builder_labels(b, labels);
     }
     const char **name = mcr_alloc(r->ctx, (size_t)plan->targets, sizeof *name);

@@ -147,6 +147,13 @@ static bool take_targets(mcr_csv_maker *m)
     return all;
 }
 
+/* Whether the caller has another use for the column, or none. */
+static bool is_taken(const mcr_csv_plan *plan, int64_t c)
+{
+    mcr_role given = plan->column[c].given;
+    return c == plan->weight || given == MCR_IGNORED || given == MCR_ID || given == MCR_GROUP;
+}
+
 /* The column with the best of the usual names. What was a feature of the other table is none. */
 static int64_t find_usual(const mcr_csv_maker *m)
 {
@@ -156,7 +163,7 @@ static int64_t find_usual(const mcr_csv_maker *m)
     int64_t found = NONE;
     for (int64_t c = 0; plan->header && c < plan->columns; c++) {
         int rank = mcr_csv_usual_target(plan->column[c].name, strlen(plan->column[c].name));
-        if (rank >= 0 && rank < best && c != plan->weight && !(features >> rank & 1)) {
+        if (rank >= 0 && rank < best && !is_taken(plan, c) && !(features >> rank & 1)) {
             best = rank;
             found = c;
         }
@@ -209,7 +216,8 @@ static mcr_status find_target(mcr_csv_maker *m)
     if (m->options->like != NULL && !plan->header)
         return refuse_unlike(m);
     if (found < 0)
-        found = plan->weight == plan->columns - 1 ? plan->columns - 2 : plan->columns - 1;
+        for (found = plan->columns - 1; found >= 0 && is_taken(plan, found);)
+            found--;
     plan->targets = found >= 0;
     if (found >= 0)
         plan->column[found].rank = 1;
@@ -232,11 +240,29 @@ static mcr_status check_text(const mcr_csv_maker *m, int64_t c)
     return MCR_OK;
 }
 
+/* A feature of the table that this one is like which is not here; NULL: all are, or have no
+ * names. */
+static const char *find_missing(const mcr_csv_maker *m)
+{
+    const mcr_layout *like = m->options->like;
+    for (int64_t c = 0; like != NULL && m->plan->header && c < mcr_layout_columns(like); c++) {
+        const mcr_role role = like->all[c];
+        bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
+        if (feature && find_name(m->plan, like->called->name[c]) == NONE)
+            return like->called->name[c];
+    }
+    return NULL;
+}
+
 /* One column of words is a table whose separator was not found. */
 static mcr_status no_data(const mcr_csv_maker *m)
 {
     const mcr_csv_plan *plan = m->plan;
     const mcr_csv_field *f = m->first;
+    const char *missing = find_missing(m);
+    if (missing != NULL)
+        return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                           "there is no column \"%.100s\", which the model needs", missing);
     if (f->length > 0 && f->text[0] == '#' && !f->quoted)
         return mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
                            "the line is one column and starts with \"#\": there are no comments in "
@@ -407,21 +433,17 @@ static mcr_status set_roles(mcr_csv_maker *m)
 static mcr_status check_joined(const mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
-    if (like == NULL || like->joined == NULL || m->options->join != NULL || !m->plan->header)
-        return MCR_OK;
-    for (int64_t c = 0; c < mcr_layout_columns(like); c++) {
-        const mcr_role role = like->all[c];
-        bool feature = role == MCR_NUMBER || role == MCR_DATE || mcr_csv_is_text(role);
-        if (feature && find_name(m->plan, like->called->name[c]) == NONE)
-            return mcr_advise(
-                m->ctx,
-                mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
-                            "there is no column \"%.100s\", which the model needs: it was trained "
-                            "on this table and another one, joined by column \"%.100s\"",
-                            like->called->name[c], like->joined),
-                "join");
-    }
-    return MCR_OK;
+    bool joined = like != NULL && like->joined != NULL && m->options->join == NULL;
+    const char *missing = joined ? find_missing(m) : NULL;
+    return missing == NULL
+               ? MCR_OK
+               : mcr_advise(m->ctx,
+                            mcr_fail_at(m->ctx, MCR_BAD_DATA, m->file, 1,
+                                        "there is no column \"%.100s\", which the model needs: it "
+                                        "was trained on this table and another one, joined by "
+                                        "column \"%.100s\"",
+                                        missing, like->joined),
+                            "join");
 }
 
 mcr_status mcr_csv_assign(mcr_csv_maker *m)

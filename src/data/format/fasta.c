@@ -133,10 +133,10 @@ static mcr_status read_header(reader *r, const char *p, const char *end)
 
 /* Headers that are nothing but names (">chr1:855169-855404") would make a class of each object. A
  * clash of two hashes could only let such a file pass. */
-static mcr_status check_names(reader *r)
+static mcr_status check_names(reader *r, const mcr_read_options *options)
 {
     int64_t n = mcr_strings_count(&r->strings);
-    if (!r->only_names || !r->labels || r->word || n < NAMES_MIN)
+    if (!r->only_names || !r->labels || r->word || n < NAMES_MIN || mcr_labels_have_known(options))
         return MCR_OK;
     qsort(r->name, (size_t)n, sizeof *r->name, mcr_uint64_rising);
     for (int64_t i = 1; i < n; i++)
@@ -309,8 +309,8 @@ static mcr_status fasta_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
         status = mcr_labels_open(&r.labels, ctx);
     if (status == MCR_OK)
         status = files ? read_classes(&r, files) : read_records(&r);
-    if (status == MCR_OK && !(options && options->known))
-        status = check_names(&r);
+    if (status == MCR_OK)
+        status = check_names(&r, options);
     if (status == MCR_OK)
         status = mcr_strings_finish(&r.strings, builder);
     if (status == MCR_OK) {
