@@ -178,6 +178,12 @@ static void reads_decimal_commas(void **state)
     data = table(ctx, "a,y\n1,\"2,5\"\n2,\"3,5\"\n", none); /* commas are between columns */
     assert_string_equal(mcr_data_class_name(data, 0), "2,5");
     mcr_data_free(data);
+    data = table(ctx, "a,y\n1,2\n2,3\n3,4\n4,\"2,5\"\n", none); /* also where most are numbers */
+    assert_string_equal(mcr_data_class_name(data, 3), "2,5");
+    mcr_data_free(data);
+    data = table(ctx, "a;y\n1,5;2,5\n2;3,5\n3,5;4,5\n4;u,v\n", none);
+    assert_string_equal(mcr_data_class_name(data, 3), "u,v");
+    mcr_data_free(data);
 }
 
 /* A label that is not finite is a fault among numbers, at its place, unless it is quoted. */
