@@ -166,10 +166,7 @@ mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scal
 
 /* ---- categories -------------------------------------------------------------------------------*/
 
-enum {
-    MOST_KNOWN = 100000
-}; /* columns with more values are not stored: they are hardly
-                               * categories */
+enum { MOST_KNOWN = 100000 }; /* with more values a column is hardly a category */
 
 mcr_status mcr_known_add(mcr_known **out, mcr_scaling *s, const char *name)
 {

@@ -189,8 +189,8 @@ bool mcr_date_parse(const char *text, size_t length, double *days)
     double share = 0;
     if (!digits(&p, end, 4, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month))
         return false;
-    if (p < end && (!literal(&p, end, '-') || !digits(&p, end, 2, &day))) /* a month alone is a
-                                                                           * date */
+    if (p < end && (!literal(&p, end, '-') || !digits(&p, end, 2, &day))) /* a month alone is
+                                                                           * valid */
         return false;
     if (!is_day(year, month, day))
         return false;

@@ -83,8 +83,7 @@ static double amplified(const mcr_kernel *k)
     return k->type == &mcr_kernel_poly        ? mcr_kernel_number(k, "degree")
            : k->type == &mcr_kernel_power     ? most * mcr_kernel_number(k, "degree")
            : k->type == &mcr_kernel_product   ? fmax(sum, 1)
-           : k->type == &mcr_kernel_exp       ? most * 89 /* larger arguments of exp overflow a
-                                                           * float */
+           : k->type == &mcr_kernel_exp       ? most * 89 /* larger ones overflow a float */
            : k->type == &mcr_kernel_normalize ? 3 * most
                                               : most;
 }

@@ -245,8 +245,7 @@ static double joined(const mcr_kernel_type *type, double largest, double product
         return MORE * (product - 1);
     if (type == &mcr_kernel_power)
         return MORE * (pow(product, degree) - 1);
-    return largest + 32 * u; /* normalize: roots, products, and rounding to 1 of values close to
-                              * it */
+    return largest + 32 * u; /* normalize: roots, products, values near 1 set to 1 */
 }
 
 static mcr_status node_error(const mcr_bound *bound, bool precise, double u, mcr_error *r)

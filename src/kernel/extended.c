@@ -127,8 +127,7 @@ typedef struct extended_job {
     long double *a; /* n x outputs: sums of the coefficients, at first positions */
     int64_t count, rows;
     int64_t terms, wanted; /* positions with coefficients; objects requested */
-    bool apart;            /* each position is a separate object: row numbers are too far apart for
-                            * a table */
+    bool apart;            /* each position is an object: rows are too far apart for a table */
 } extended_job;
 
 static int64_t object_at(const extended_job *job, int64_t i)

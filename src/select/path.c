@@ -325,8 +325,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     mcr_status s = options->type->check ? options->type->check(in.ctx, in.params) : MCR_OK;
     if (!s)
         s = mcr_learn(&next, options->type, &in);
-    if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* perhaps the precision of float is
-                                                     * insufficient */
+    if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* perhaps float is not precise enough */
         w->folds = false;
         return MCR_OK;
     }

@@ -453,7 +453,7 @@ static bool binds_expensively(const mcr_kernel *k)
     return expensive;
 }
 
-/* Whether paths compute K of all objects themselves, once or a few times for all splits. */
+/* Whether paths compute K of all objects themselves, once or twice for all splits. */
 static bool paths_do(const mcr_tried *t, const mcr_kernel *kernel)
 {
     const mcr_options *options[2] = {t->grid->options, t->grid->options};
@@ -514,8 +514,7 @@ static int longer_first(const void *a, const void *b)
     const group *x = *(const group *const *)a, *y = *(const group *const *)b;
     if (x->seconds != y->seconds)
         return x->seconds > y->seconds ? -1 : 1;
-    return (x < y) - (x > y); /* initially the last kernels first, which have more support
-                               * vectors */
+    return (x < y) - (x > y); /* initially the last kernels, with more support vectors */
 }
 
 static mcr_status order_groups(batch *b)

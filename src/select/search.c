@@ -315,8 +315,7 @@ static mcr_status plan_workers(mcr_tried *t)
     enum { FEWEST = 2 };
     size_t each = 0, left = mcr_budget_left(t->ctx);
     size_t others = (size_t)(MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx));
-    t->workers = mcr_workers(t->ctx); /* outside the parallel loop, where the number of workers
-                                       * would be 1 */
+    t->workers = mcr_workers(t->ctx); /* within a parallel loop it would be 1 */
     if (t->grid->settings < 2)
         return MCR_OK;
     /* In time order the first split has the fewest training objects; otherwise they are nearly

@@ -430,10 +430,7 @@ static void limit_database(rows *r)
 
 static mcr_status open_rows(rows *r, const char *path, size_t length)
 {
-    enum {
-        STEPS = 1000
-    }; /* steps of SQLite's virtual machine: a few microseconds, but values may
-                            * be long */
+    enum { STEPS = 1000 }; /* of SQLite's machine: microseconds, but values may be long */
     mcr_status status = load(&r->call, r->ctx, r->file);
     if (status != MCR_OK)
         return status;
