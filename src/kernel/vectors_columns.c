@@ -15,7 +15,7 @@
 #include "base/threads.h"
 
 enum {
-    SEGMENT_BYTES = 512 * 1024, /* packed on demand: size of a segment, within a panel or 8 */
+    SEGMENT_BYTES = 512 * 1024, /* packed on demand: size of a segment of 1 to 8 panels */
     SEGMENT_PANELS = 8,
     PANELS_A_TASK = 8
 };

@@ -187,8 +187,7 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
                             curve *c, const char *measure)
 {
     int64_t count = simplify(c);
-    const char *class = a->is.class_name[k]; /* the name alone in an animation: all frames share the
-                                              * legend */
+    const char *class = a->is.class_name[k]; /* an animation has one legend: only the name */
     const char *name = p->f->moves ? mcr_blocks_text(&p->f->pool, class)
                                    : mcr_blocks_format(&p->f->pool, "%.40s: %s %s", class, measure,
                                                        mcr_plot_number(p, c->area, 4));

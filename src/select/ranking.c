@@ -42,7 +42,7 @@ void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count)
 {
     const mcr_metric *m = t->metric;
     double good = m->info.larger ? m->most : m->least, bad = m->info.larger ? m->least : m->most;
-    double sure = NAN; /* a lower bound of the best final sum */
+    double sure = NAN; /* a sum that the best point will reach for certain */
     for (int64_t p = 0; p < t->grid->points; p++) {
         if (!t->state[p] || t->state[p] == MCR_POINT_BEATEN + 1 || !t->tested[p])
             continue;
