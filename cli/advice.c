@@ -1,4 +1,4 @@
-/* advice.c: advice for a call that fits the data badly.
+/* advice.c: advice for calls that do not suit the data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static const char *kind_text(mcr_kind kind)
     return "unknown";
 }
 
-/* A kernel for the field; several fields need their names. */
+/* Proposes a kernel for the field; several fields need their names. */
 static void propose(char *text, size_t capacity, const mcr_field_info *f, int named)
 {
     char field[96] = "";
@@ -79,8 +79,8 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
                       has, fields > SHOWN ? ", ..." : "", kernel);
 }
 
-/* Whether vectors could be rows of kernel values: square, symmetric where it is looked at, and with
- * a diagonal that squared lengths can have. */
+/* Whether vectors could be rows of kernel values: square, symmetric in a sample, and with a
+ * diagonal that squared norms can have. */
 static int is_like_gram(const mcr_data *data)
 {
     enum { LOOKED_AT = 500, LEAST = 3 };
@@ -150,7 +150,7 @@ int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)
 
 /* ---- targets ----------------------------------------------------------------------------------*/
 
-/* A learner that does both takes numbers for numbers, but a few whole ones are more often
+/* A learner for both tasks treats numbers as numbers, but a few distinct integers are more often
  * classes. */
 static void advise_task(cli *c, const char *learner, const mcr_data *data)
 {
@@ -171,8 +171,8 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
 
-/* Whether numbers look like measurements: 2: fractions, or most of them different; 1: whole numbers
- * that do not count the classes. */
+/* Whether numbers look like measurements: 2 for fractions, or mostly different values; 1 for
+ * integers that do not number the classes. */
 static int look_measured(const mcr_data *data)
 {
     enum { FEW = 10, SPREAD = 2 };
@@ -215,7 +215,7 @@ int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *da
 {
     mcr_field_info field = MCR_INIT(mcr_field_info);
     char has[64], wants[64];
-    if (c->reading.like) /* then the library says what is missing, with its name */
+    if (c->reading.like) /* then the library reports the missing column by name */
         return 0;
     if (mcr_data_fields(data) != 1 || c->reading.target ||
         mcr_data_target_kind(data) == MCR_NO_TARGETS ||
@@ -231,7 +231,7 @@ int cli_advise_features(cli *c, const mcr_report_fit *report, const mcr_data *da
 
 /* ---- what the library says --------------------------------------------------------------------*/
 
-/* A field of kernel values that is not square; 0: there is none. */
+/* A field of kernel values that is not square; 0: none. */
 static int find_oblong(const mcr_data *data, mcr_field_info *f)
 {
     for (int64_t i = 0; i < mcr_data_fields(data); i++)

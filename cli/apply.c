@@ -1,4 +1,4 @@
-/* apply.c: a model and objects, block by block.
+/* apply.c: applies a model to objects, block by block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

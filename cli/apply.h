@@ -1,8 +1,8 @@
-/* apply.h: applies a model to data, block by block, and writes the results to a table: what predict
- * and transform share.
+/* apply.h: applies a model to data, block by block, and writes the results to a table: shared by
+ * predict and transform.
  *
  * Results go through one buffer, so that many objects with many numbers each need little memory.
- * All functions return the exit status, after reporting what is wrong.
+ * All functions return the exit status, after reporting errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,33 +15,33 @@
 
 typedef struct cli_apply {
     cli *c;
-    const char *path; /* of -o; NULL: standard output, and nothing under --json */
+    const char *path; /* argument of -o; NULL: standard output, and nothing with --json */
     mcr_model *model;
     const mcr_report_fit *report;
     mcr_data *data;
     int64_t n, cols;
-    int64_t all;       /* objects; of several processes, those of all of them */
-    const char **name; /* of the columns, owned; NULL: prefix and a number */
-    double *buffer;    /* results of a block: the caller's, freed by close; may be NULL */
+    int64_t all;       /* objects; with several processes, their total */
+    const char **name; /* names of the columns, owned; NULL: prefix and a number */
+    double *buffer;    /* results of a block; set by the caller, freed by close; may be NULL */
     cli_output *output;
-    double seconds; /* computing */
+    double seconds; /* time spent computing */
 } cli_apply;
 
-/* Tests the name of the output and loads the model, the call's first word. */
+/* Checks the output path and loads the model, the call's first word. */
 int cli_apply_open(cli_apply *a, cli *c, const char *path);
-/* Reads the data: the other words. */
+/* Reads the data, named by the other words. */
 int cli_apply_read(cli_apply *a);
-/* Opens the table: with cols columns, name and prefix. flat: see cli_table. */
+/* Opens the table with cols columns, name and prefix. flat: see cli_table. */
 int cli_apply_table(cli_apply *a, const char *prefix, int flat);
 
-/* Computes the results for `part`, the `rows` objects from number `first` on. */
+/* Computes the results for `part`, `rows` objects starting at number `first`. */
 typedef mcr_status cli_apply_compute(void *arg, const mcr_data *part, int64_t first, int64_t rows);
-/* Writes them; a->output is NULL where no table is wanted. */
+/* Writes them; a->output is NULL if no table is wanted. */
 typedef int cli_apply_put(void *arg, int64_t first, int64_t rows);
 
-/* How many objects a block has. */
+/* The number of objects per block. */
 int64_t cli_apply_block(const cli_apply *a);
-/* Goes through all objects, `at_once` at a time, and completes the table. */
+/* Processes all objects, `at_once` at a time, and completes the table. */
 int cli_apply_run(cli_apply *a, int64_t at_once, cli_apply_compute *compute, cli_apply_put *put,
                   void *arg);
 /* The keys n, model, output, seconds, seconds_total. */

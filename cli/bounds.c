@@ -1,4 +1,4 @@
-/* bounds.c: what theory says of a model, for people and for programs.
+/* bounds.c: prints the generalisation bounds of a model, for people and for programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* bounds.h: what theory says of a model.
+/* bounds.h: generalisation bounds of a model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* choose.c: kernel and options that are chosen for a table if the call says nothing of them.
+/* choose.c: automatic choice of kernel and options for a table if the call does not set them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 int cli_choose_is_wanted(const cli *c, const char *learner, int kernel_given, const mcr_data *data)
 {
-    enum { LEAST = 50 }; /* fewer objects do not show which point is better */
+    enum { LEAST = 50 }; /* fewer objects cannot show which point is better */
     return !kernel_given && cli_learner_can_choose(learner) && !cli_learner_given(c, "C") &&
            !cli_learner_given(c, "lambda") && mcr_data_count(data) >= LEAST &&
            cli_advise_is_mixed(data);
@@ -26,7 +26,7 @@ const char *cli_choose_metric(const cli *c, int balance)
     return balance || cli_learner_given(c, "class-weight") ? "balanced_accuracy" : NULL;
 }
 
-/* The next "C=4" of the options of a point; 0: there are no more. */
+/* The next "C=4" of the options of a point; 0: no more. */
 static int next_option(const char **at, char name[32], char value[64])
 {
     size_t length = strcspn(*at, " "), named = strcspn(*at, "=");

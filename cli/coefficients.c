@@ -1,4 +1,4 @@
-/* coefficients.c: the dual of a model as a table.
+/* coefficients.c: the dual solution of a model as a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ static const char *target_text(const dual *d, char *buffer, double target)
 
 /* ---- for people -------------------------------------------------------------------------------*/
 
-/* What a learner has beside coefficients: names of numbers, and how to call them. */
+/* A learner's other numbers: their names and descriptions. */
 static void say_numbers(const mcr_model *model)
 {
     static const char *const name[][2] = {{"epsilon", "epsilon"},
@@ -67,7 +67,7 @@ static void say_numbers(const mcr_model *model)
     }
 }
 
-/* |w| and what it means: the margin of a support vector machine is 1 / |w| wide on either side. */
+/* |w| and its meaning: the margin of a support vector machine is 1 / |w| on either side. */
 static void say_output(const dual *d, int64_t o)
 {
     const mcr_report_fit *r = mcr_model_report(d->model);

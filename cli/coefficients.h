@@ -1,4 +1,4 @@
-/* coefficients.h: the dual of a model as a table.
+/* coefficients.h: the dual solution of a model as a table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "cli.h"
 
-/* Each support vector of each output: object, class or target, coefficient, state, margin, slack;
- * and what the learner has beside them. path: of the table; NULL: standard output. Returns the exit
+/* Each support vector of each output: object, class or target, coefficient, state, margin, slack,
+ * and values specific to the learner. path: of the table; NULL: standard output. Returns the exit
  * status. */
 int cli_coefficients(cli *c, const mcr_model *model, const char *path);
 

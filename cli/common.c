@@ -1,4 +1,4 @@
-/* common.c: what every verb has: the common options, memory, time, data and kernels as input.
+/* common.c: shared code of all verbs: common options, memory, time, reading of data and kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -176,7 +176,7 @@ void *cli_alloc_matrix(cli *c, int64_t rows, int64_t cols, size_t size)
     void *block = NULL;
     if (!__builtin_mul_overflow((size_t)rows, (size_t)cols, &bytes) &&
         !__builtin_mul_overflow(bytes, size, &bytes) && bytes < SIZE_MAX / 2) {
-        /* New small pages cost more than filling them does. */
+        /* Touching new small pages costs more than filling them. */
         size_t align = bytes >= 2 * page ? page : 64;
         bytes = (bytes + align - 1) / align * align;
         block = aligned_alloc(align, bytes ? bytes : align);
@@ -203,8 +203,8 @@ const char *cli_word(const cli *c, int i)
     return i < c->words.count ? c->words.word[i] : NULL;
 }
 
-/* Whether a matrix that is too large may be read in blocks: models that are applied, and training
- * with an approximation. */
+/* Whether a matrix that is too large may be read in blocks: in prediction, and in training with an
+ * approximation. */
 static int may_stay_on_disk(const cli *c)
 {
     const char *approx = cli_learner_given(c, "approx");
@@ -212,8 +212,8 @@ static int may_stay_on_disk(const cli *c)
            (strcmp(c->verb->name, "fit") == 0 && approx && strcmp(approx, "none") != 0);
 }
 
-/* Whether a text file that is too large may become a cache: where one file is trained on. (Models
- * are applied to text line by line.) */
+/* Whether a text file that is too large may be cached: in training on one file. (Prediction reads
+ * text line by line.) */
 static int may_be_cached(const cli *c)
 {
     const char *scale = cli_learner_given(c, "scale");
@@ -221,7 +221,7 @@ static int may_be_cached(const cli *c)
            (!scale || strcmp(scale, "none") == 0);
 }
 
-/* The roles of the call: --role and --id; the list is to be freed. */
+/* The roles of the call: --role and --id; the list must be freed. */
 static const char **list_roles(const cli *c, char **id)
 {
     int64_t count = c->reading.roles.count;
@@ -294,7 +294,7 @@ static int open_join(cli *c)
     return cli_fail(c, mcr_join_open(&c->reading.joined, c->ctx, c->reading.join, c->reading.id));
 }
 
-/* Learners and models fill missing values themselves, each by its own training objects. */
+/* Fills missing values; learners and models do that themselves, from their own training objects. */
 static int fill(cli *c, mcr_data **data)
 {
     mcr_data *filled = NULL;
@@ -389,7 +389,7 @@ int cli_check_order(cli *c, const mcr_data *x, const mcr_data *z)
     return 0;
 }
 
-/* A column of one table that another one does not have; NULL: none. */
+/* A column of one table that the other one lacks; NULL: none. */
 static const char *odd_column(const mcr_layout *a, const mcr_layout *b)
 {
     mcr_role role;
@@ -418,7 +418,7 @@ static int check_columns(cli *c, const mcr_data *a, const mcr_data *b, const cha
                      more ? b_name : a_name, more ? more : less, more ? a_name : b_name);
 }
 
-/* The library knows parts, the user has files. */
+/* The library's message refers to parts; the user has files. */
 static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *a_name,
                       const char *b_name)
 {
@@ -432,7 +432,7 @@ static int check_join(cli *c, const mcr_data *a, const mcr_data *b, const char *
                      array ? ")" : "");
 }
 
-/* Of several processes each reads its own rows. */
+/* With several processes each reads its own rows. */
 static int read_spread(cli *c, mcr_data **out, int first)
 {
     char *id = NULL;
@@ -452,7 +452,7 @@ static int read_spread(cli *c, mcr_data **out, int first)
     return bad;
 }
 
-/* Several files, one after the other. */
+/* Several files, concatenated. */
 static int read_several(cli *c, mcr_data **out, int first)
 {
     int count = c->words.count - first;
@@ -462,7 +462,7 @@ static int read_several(cli *c, mcr_data **out, int first)
     *out = NULL;
     for (int i = 0; !bad && i < count; i++) {
         bad = cli_read_data(c, &part[i], cli_word(c, first + i));
-        if (!bad && i == 0 && !like) /* the columns of the first file decide for all */
+        if (!bad && i == 0 && !like) /* the columns of the first file apply to all */
             c->reading.like = mcr_data_layout(part[0]);
         if (!bad && i > 0 && !like)
             bad = check_columns(c, part[0], part[i], cli_word(c, first), cli_word(c, first + i));
@@ -503,7 +503,7 @@ int cli_is_model(const char *path)
 {
     unsigned char bytes[512];
     struct stat at;
-    /* What is read from a pipe is gone: only a file can be looked into. */
+    /* Reading from a pipe would consume it: only a file can be inspected. */
     int regular = path && stat(path, &at) == 0 && S_ISREG(at.st_mode);
     FILE *file = regular ? fopen(path, "rb") : NULL;
     size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;

@@ -29,7 +29,8 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Both sides of a binomial with p = 1/2: how often as few as the rarer, or fewer. */
+/* The two-sided binomial test with p = 1/2: the probability of a count at most that of the
+ * rarer. */
 static double exact_test(double few, double many)
 {
     double n = few + many, sum = 0;
@@ -38,7 +39,7 @@ static double exact_test(double few, double many)
     return fmin(1, 2 * sum);
 }
 
-/* What an object adds to the metric: its class is right, or its squared error. */
+/* An object's contribution to the metric: whether its class is correct, or its squared error. */
 static double share(const mcr_evaluated *w, int64_t i)
 {
     double error = w->target[i] - w->value[i];

@@ -1,8 +1,8 @@
 /* drawing.c: figures on the terminal.
  *
- * A terminal is asked what it can do: kitty's protocol by a query that only such terminals answer,
- * sixel by the list of its abilities ("primary device attributes"), which every terminal answers.
- * What does not answer within a fraction of a second gets characters.
+ * The terminal is queried for its abilities: kitty's protocol by a query that only such terminals
+ * answer, sixel by the "primary device attributes", which every terminal answers. Without an answer
+ * within a fraction of a second, figures are drawn in characters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ static int full_answer(const char *text)
     return begin && strchr(begin, 'c');
 }
 
-/* Sends both questions and collects the answers, without echo. */
+/* Sends both queries and collects the answers, without echo. */
 static void ask(int tty, char *answer)
 {
     static const char question[] = "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[c";
@@ -136,7 +136,8 @@ int cli_draw(cli *c, mcr_figure *figure, const cli_drawing *how)
     size_t count;
     fit_window(&draw, how, graphics > CLI_GRAPHICS_TEXT);
     mcr_status s = mcr_figure_draw(figure, formats[graphics], &draw, &bytes, &count);
-    if (s == MCR_IO && how->graphics == CLI_GRAPHICS_AUTO) { /* no cairo: characters will do */
+    if (s == MCR_IO && how->graphics == CLI_GRAPHICS_AUTO) { /* no cairo: falls back to
+                                                              * characters */
         draw.width = draw.height = 0;
         fit_window(&draw, how, 0);
         s = mcr_figure_draw(figure, "text", &draw, &bytes, &count);

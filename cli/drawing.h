@@ -1,4 +1,4 @@
-/* drawing.h: figures on the terminal: what fit, cv, tune and plot share.
+/* drawing.h: figures on the terminal: shared by fit, cv, tune and plot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include "cli.h"
 
 typedef enum cli_graphics {
-    CLI_GRAPHICS_AUTO, /* pixels where the terminal says that it can, else characters */
+    CLI_GRAPHICS_AUTO, /* pixels if the terminal supports them, else characters */
     CLI_GRAPHICS_TEXT,
     CLI_GRAPHICS_SIXEL,
     CLI_GRAPHICS_KITTY
@@ -17,15 +17,15 @@ typedef enum cli_graphics {
 typedef struct cli_drawing {
     cli_graphics graphics;
     mcr_theme theme;
-    int width, height; /* pixels, or characters of a drawing in characters; 0: what fits */
-    int small;         /* half of the window's height at most */
+    int width, height; /* pixels, or characters of a drawing in characters; 0: automatic */
+    int small;         /* at most half of the window's height */
 } cli_drawing;
 
-/* Draws on standard output: in colour on a terminal. Returns the exit status. */
+/* Draws on standard output, in colour on a terminal. Returns the exit status. */
 int cli_draw(cli *c, mcr_figure *figure, const cli_drawing *how);
 
-/* Refuses --plot beside --json, and a learning curve of a learner that has none (learner may be
- * NULL), before work is spent. */
+/* Refuses --plot with --json, and the learning curve of a learner that has none (learner may be
+ * NULL), before any work is done. */
 int cli_draw_check(cli *c, int wanted, const char *learner);
 /* A small learning curve of a learner on data; kernel may be NULL. */
 int cli_draw_learning(cli *c, const mcr_options *options, const mcr_kernel *kernel,

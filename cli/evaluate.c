@@ -1,4 +1,4 @@
-/* evaluate.c: predictions beside what is true.
+/* evaluate.c: evaluation of predictions against targets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,8 +49,8 @@ static int choose_positive(cli_evaluation *e, cli *c, const char *positive)
                             e->what.classes > 1 ? e->name[1] : "");
 }
 
-/* The library decides which classes the model does not know; the matrix is as large as it says. A
- * view of the data may lack some of the classes. */
+/* The library decides which classes the model does not know; the matrix has its size. A view of the
+ * data may lack some of the classes. */
 static void name_targets(cli_evaluation *e, const mcr_data *data)
 {
     int64_t known = e->what.classes, used = known;
@@ -110,7 +110,7 @@ const char *cli_evaluation_positive(const cli_evaluation *e)
 
 /* ---- which metrics ----------------------------------------------------------------------------*/
 
-/* The next of a list with commas; NULL: it has ended. */
+/* The next of a comma-separated list; NULL: the end. */
 static const char *next_name(const char *list, char name[64])
 {
     size_t length = list ? strcspn(list, ",") : 0;
@@ -120,7 +120,7 @@ static const char *next_name(const char *list, char name[64])
     return list + length + (list[length] == ',');
 }
 
-/* As the library has it: roc_auc for auc, and the like. */
+/* Compares names as the library does: auc for roc_auc, etc. */
 static int is_named(const char *metric, const char *name)
 {
     size_t i = 0;
@@ -168,7 +168,8 @@ int cli_evaluation_check_names(cli *c, const cli_evaluation *e)
     char name[64];
     double value, zero = 0;
     const char *at = e->metrics;
-    mcr_evaluated one = {.size = sizeof one, /* an object, so that the name alone is wrong */
+    mcr_evaluated one = {.size = sizeof one, /* a valid object, so that only the name can be
+                                              * wrong */
                          .task = e->what.task,
                          .n = 1,
                          .classes = e->what.classes,
@@ -187,7 +188,7 @@ int cli_evaluation_check_names(cli *c, const cli_evaluation *e)
     return 0;
 }
 
-/* The library knows what is wrong with a name, and with what a metric needs. */
+/* The library reports what is wrong with a name, or which input a metric lacks. */
 int cli_evaluation_check(cli *c, const cli_evaluation *e)
 {
     char name[64];
@@ -222,7 +223,7 @@ int cli_evaluation_compute(cli *c, cli_evaluation *e, int metrics)
 
 /* ---- for people -------------------------------------------------------------------------------*/
 
-/* One line of the metrics of one sort: 0 of all classes, 1 of the positive one. */
+/* One line of metrics of one kind: 0 of all classes, 1 of the positive one. */
 static void say_sort(FILE *to, const cli_evaluation *e, int sort)
 {
     mcr_metric_info m = MCR_INIT(mcr_metric_info);
@@ -261,7 +262,7 @@ static void put_name(FILE *to, const char *name, int width)
     fprintf(to, "%*s", width - shown, "");
 }
 
-/* Rows are true classes; the columns of the matrix are left out where there are many. */
+/* Rows are true classes; the columns of the matrix are omitted if there are many. */
 static void say_classes(FILE *to, const cli_evaluation *e, const double *matrix,
                         const mcr_class_score *each)
 {

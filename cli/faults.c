@@ -1,4 +1,4 @@
-/* faults.c: how the program says that something is wrong.
+/* faults.c: how the program reports errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "progress.h"
 #include "text.h"
 
-/* Where in a kernel expression a fault is; text NULL: not in one. */
+/* The position of an error in a kernel expression; text NULL: none. */
 typedef struct mark {
     const char *text;
     int64_t column, length;
@@ -26,7 +26,7 @@ static int is_inside_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The expression, or the part of it around the fault if it is long, with the fault underlined. */
+/* Prints the expression, or an excerpt of a long one, with the error underlined. */
 static void show_mark(const mark *m)
 {
     enum { BEFORE = 48, SHOWN = 96 };
@@ -48,8 +48,8 @@ static void show_mark(const mark *m)
     putc('\n', stderr);
 }
 
-/* The library's messages begin with "FILE:LINE: " where there is a file; the object has these on
- * their own. */
+/* The library's messages begin with "FILE:LINE: " if there is a file; the JSON object has these as
+ * separate keys. */
 static const char *without_place(const char *message, const char *file, int64_t line)
 {
     char place[600];
@@ -82,13 +82,13 @@ static void put_json(const char *message, const char *file, int64_t line, const 
     cli_json_end(&j);
 }
 
-/* message without the place; prefix is what stands before it on standard error. */
+/* message without the position; prefix is printed before it on standard error. */
 static void say(cli *c, const char *prefix, const char *message, const char *file, int64_t line,
                 const mark *m)
 {
     cli_progress_clear(c);
     if (c->json_asked)
-        __fpurge(stdout); /* an object that was begun is not finished: there is the other one */
+        __fpurge(stdout); /* discards an unfinished object: the error object replaces it */
     fflush(stdout);
     fprintf(stderr, "%smercer:%s ", cli_style_code(stderr, CLI_BAD),
             cli_style_code(stderr, CLI_PLAIN));
@@ -127,7 +127,7 @@ int cli_fault(cli *c, const char *file, const char *format, ...)
     return 1;
 }
 
-/* The library names concepts; these are the words for them here, by the id of the message. */
+/* The library names concepts; these are the program's terms for them, by the id of the message. */
 static void put_advice(char *to, size_t most, const char *id)
 {
     static const char *const words[][2] = {
@@ -204,7 +204,7 @@ static int json_at_death;
 
 void cli_die_in_json(void)
 {
-    static char object[1 << 16]; /* so that one that is begun can be taken back */
+    static char object[1 << 16]; /* large enough that an unfinished object can be discarded */
     json_at_death = 1;
     setvbuf(stdout, object, _IOFBF, sizeof object);
 }

@@ -1,4 +1,4 @@
-/* help.c: texts made from tables.
+/* help.c: help texts generated from tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -80,7 +80,7 @@ int cli_help_overview(cli *c, FILE *to)
     return 0;
 }
 
-/* The help of an option with the words that it takes. */
+/* The help of an option with the words that it accepts. */
 static void help_text(char *text, size_t capacity, const cli_option *o)
 {
     size_t length = 0;
@@ -96,7 +96,7 @@ static void help_text(char *text, size_t capacity, const cli_option *o)
         snprintf(text + length, capacity - length, "%s", o->help);
 }
 
-/* Behind the name of an option, with line breaks: a list of words can be long. */
+/* After the name of an option, with line breaks: a list of words can be long. */
 static void put_wrapped(const char *text)
 {
     size_t column = OPTION_WIDTH + 2;
@@ -180,7 +180,7 @@ static int verb_json(cli *c, const cli_verb *verb)
     cli_json_list(&j, "options");
     for (int i = 0; i < count; i++)
         for (const cli_option *o = groups[i].options; o->name; o++)
-            if (o->help) /* else an older name */
+            if (o->help) /* else a former name */
                 option_json(&j, o);
     cli_json_end(&j);
     put_lines_json(&j, "examples", examples_of(c, verb));

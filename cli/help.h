@@ -1,6 +1,6 @@
-/* help.h: what there is and how it is used, from the tables that the parser uses.
+/* help.h: help texts, generated from the tables that the parser uses.
  *
- * Under --json the same as an object. All return the exit status 0.
+ * With --json the same as an object. All return the exit status 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
-/* json.h: writes one JSON value, piece by piece.
+/* json.h: writes one JSON value incrementally.
  *
- * Within an object every piece has a key; within a list, and for the outermost value, key is NULL.
+ * Within an object every value has a key; within a list, and for the outermost value, key is NULL.
  * Numbers are printed so that they read back the same; NaN and infinities become null. Bytes that
  * are not UTF-8 become U+FFFD.
  *
@@ -17,7 +17,7 @@ enum { CLI_JSON_DEPTH = 16 };
 typedef struct cli_json {
     FILE *to;
     int depth;
-    int filled[CLI_JSON_DEPTH]; /* the level has a piece already */
+    int filled[CLI_JSON_DEPTH]; /* the level already has a value */
     char closing[CLI_JSON_DEPTH];
 } cli_json;
 
@@ -37,10 +37,10 @@ void cli_json_null(cli_json *j, const char *key);
 void cli_json_reals(cli_json *j, const char *key, const double *value, int64_t count);
 void cli_json_integers(cli_json *j, const char *key, const int64_t *value, int64_t count);
 
-/* Text that is JSON already (verbatim), or that becomes a string: by its length. */
+/* Text that is already JSON (verbatim), or becomes a string; with its length. */
 void cli_json_raw(cli_json *j, const char *key, const char *text, size_t length, int verbatim);
 
-/* A string by itself, in quotes. */
+/* A single string, in quotes. */
 void cli_json_string(FILE *to, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* keep.c: what becomes of a trained model, and of the file that it would replace.
+/* keep.c: saving a trained model, and protecting the file that it would replace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include "team.h"
 
-/* A local optimum is all that some learners can reach: it counts. */
+/* A local optimum counts: some learners cannot reach more. */
 static int is_optimal(const mcr_model *model)
 {
     mcr_stop stop = mcr_model_report(model)->stop;
@@ -23,8 +23,8 @@ static int is_same(const char *a, const char *b)
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether the file holds a model that the same call has made and that is not optimal either: a
- * later interrupt of the same work may replace it. */
+/* Whether the file holds a model of the same call that is not optimal either: a later interrupt of
+ * the same work may replace it. */
 static int is_earlier(cli *c, const mcr_model *model, const char *path)
 {
     mcr_model *old = NULL;

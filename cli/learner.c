@@ -1,4 +1,4 @@
-/* learner.c: the options of the learners, made from their tables.
+/* learner.c: the options of the learners, generated from their tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,7 +74,7 @@ int cli_learner_has(const char *name, const char *option)
     return find_learner(name, &info) && find_param(info.params, option) != NULL;
 }
 
-/* What the help of a learner shows; the others have the examples of their verb. */
+/* Examples for the help of a learner; other learners have those of their verb. */
 static const char *const examples[][2] = {
     {"nu-svm", "mercer sample moons -n 500 -o moons.csv\n"
                "mercer fit nu-svm moons.csv -k 'rbf(gamma=2)' --nu 0.2 -o moons.mercer"},
@@ -171,7 +171,7 @@ static const char *argument_of(const mcr_param *p)
     return "VALUE";
 }
 
-/* Names of one letter are options of one dash; one long name has a letter, too. */
+/* Names of one letter are short options; one long name has a letter, too. */
 static char letter_of(const mcr_param *p)
 {
     return !p->name[1] ? p->name[0] : strcmp(p->name, "components") == 0 ? 'n' : '\0';
@@ -224,7 +224,7 @@ void cli_learner_close(cli *c)
 
 /* ---- the values -------------------------------------------------------------------------------*/
 
-/* The option is one of other learners. */
+/* Refuses an option that belongs to other learners. */
 static int refuse_option(cli *c, const char *learner, const cli_option *o)
 {
     char others[256] = "";
@@ -257,7 +257,7 @@ int cli_learner_balance(cli *c, mcr_options *options, const char *learner)
     return cli_fail(c, mcr_options_set(options, "class-weight", "balanced"));
 }
 
-/* After the options are set: so the word is one of those that --approx may have. */
+/* Called after the options are set, so that the value of --approx is valid. */
 static int check_approx(cli *c)
 {
     const char *word = cli_learner_given(c, "approx");
@@ -269,7 +269,7 @@ static int check_approx(cli *c)
                              cli_learner_given(c, "landmarks") != NULL);
 }
 
-/* Sets what the call says; ranges are listed, where there is space for them. */
+/* Sets the options given in the call; ranges are listed, if there is a list for them. */
 static int set_options(cli *c, mcr_options *options, const char *learner, const char **name,
                        const char **range, int64_t *count)
 {
@@ -282,7 +282,7 @@ static int set_options(cli *c, mcr_options *options, const char *learner, const 
         if (!value)
             continue;
         int form = strcmp(o->name, "form") == 0 || strcmp(o->name, "side") == 0 ||
-                   strcmp(o->name, "approx") == 0; /* the learner says why it has none */
+                   strcmp(o->name, "approx") == 0; /* the learner reports why it has none */
         if (!p && !form) {
             bad = refuse_option(c, learner, o);
         } else if (p && name && strchr(value, ':') &&

@@ -14,7 +14,7 @@
 #include "cli.h"
 #include "suggest.h"
 
-/* An option as it stands in the call: "--threads" or "-k", for messages. */
+/* An option as written in the call: "--threads" or "-k", for messages. */
 typedef struct given {
     const cli_option *option;
     const cli_group *group;
@@ -29,7 +29,7 @@ static void *place(const cli_group *group, const cli_option *option)
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-/* The program never calls setlocale, so strtod reads a point as a point. */
+/* The program never calls setlocale, so strtod expects a decimal point. */
 static int read_number(const char *text, double *value, const char **rest)
 {
     char *end;
@@ -58,7 +58,7 @@ static int set_integer(cli *c, const given *g, int64_t *to)
     errno = 0;
     long long value = strtoll(g->value, &end, 10);
     if (end == g->value || *end || isspace((unsigned char)g->value[0])) {
-        /* 1e4 is a whole number too. */
+        /* 1e4 is an integer, too. */
         const char *rest;
         double real;
         if (!read_number(g->value, &real, &rest) || *rest || real != floor(real) ||
@@ -123,7 +123,7 @@ static int set_seed(cli *c, const given *g, uint64_t *to)
     return 0;
 }
 
-/* Words of "a|b|c", one by one: *next is NULL after the last. */
+/* The words of "a|b|c", one by one: *next is NULL after the last. */
 static const char *next_choice(const char **next, char *word, size_t capacity)
 {
     const char *from = *next;
@@ -228,7 +228,7 @@ int cli_option_takes_next(const cli_option *option, const char *arg)
     return arg[1] == '-' ? strchr(arg, '=') == NULL : arg[2] == '\0';
 }
 
-/* What users of other programs write, and what says the same here, around its value. */
+/* Options that users know from other programs, and the equivalents here, around the value. */
 typedef struct habit {
     const char *name, *before, *after, *example;
 } habit;
@@ -251,7 +251,7 @@ static const habit *find_habit(const char *arg)
     return NULL;
 }
 
-/* next: the argument behind, which may be the value; NULL: there is none. */
+/* next: the following argument, which may be the value; NULL: none. */
 static int refuse_habit(cli *c, const habit *h, const char *arg, const char *next)
 {
     const char *text = arg + strlen(h->name), *rest;
@@ -301,7 +301,7 @@ static int is_yes_or_no(const char *arg)
     return strcmp(arg, "yes") == 0 || strcmp(arg, "no") == 0;
 }
 
-/* Takes the option at argv[*at] with its value, and moves *at to the last argument used. */
+/* Parses the option at argv[*at] with its value, and moves *at to the last argument used. */
 static int take_option(cli *c, const cli_group *groups, int count, int argc, char **argv, int *at)
 {
     const char *arg = argv[*at];

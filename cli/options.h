@@ -1,7 +1,7 @@
-/* options.h: the options of a verb are tables, which feed the parser and --help alike.
+/* options.h: tables of a verb's options, which drive both the parser and --help.
  *
- * A table describes a struct of values: the parser first fills in the defaults, then what the call
- * says. `--name=value`, `--name value`, `-k value` and `-kvalue` are the same; options may stand
+ * A table describes a struct of values: the parser first sets the defaults, then the values of the
+ * call. `--name=value`, `--name value`, `-k value` and `-kvalue` are the same; options may appear
  * anywhere among the words; `--` ends them; `-` is a word, and so is a minus with a digit after it
  * (a kernel such as -1*linear).
  *
@@ -39,17 +39,17 @@ typedef struct cli_option {
     cli_type type;
     size_t offset;
     int required;
-    const char *argument; /* what the value is called in --help: "KERNEL" */
+    const char *argument; /* name of the value in --help: "KERNEL" */
     const char *standard; /* the default as text; NULL: none */
-    double min, max;      /* of a number; both 0: no limits */
+    double min, max;      /* for numbers; both 0: no limits */
     const char *choices;
     const char *help; /* one line */
-    /* The words that the value may be, by number, NULL past the last: --help prints them, and then
-     * `help` without a blank between. NULL: help says it all. */
+    /* The accepted words, by number, NULL past the last: --help prints them, followed by `help`
+     * without a blank. NULL: help is complete. */
     const char *(*words)(int64_t number);
 } cli_option;
 
-/* The options that many verbs have, with the same letters and words everywhere. */
+/* Options that many verbs share, with the same letters and names everywhere. */
 #define CLI_KERNEL_OPTION(at, must)                                                                \
     {                                                                                              \
         .name = "kernel", .letter = 'k', .type = CLI_TEXT, .offset = (at), .required = (must),     \
@@ -66,7 +66,7 @@ typedef struct cli_option {
         .name = NULL                                                                               \
     }
 
-/* One table with the struct that it fills; title heads it in --help. */
+/* A table with the struct that it fills; title is its heading in --help. */
 typedef struct cli_group {
     const char *title;
     const cli_option *options;
@@ -79,17 +79,17 @@ typedef struct cli_words {
     int count;
 } cli_words;
 
-/* Fills the values and the words (both to be released with cli_options_free). Returns the exit
- * status: 0, or 2 after the fault was said. */
+/* Fills the values and the words (release both with cli_options_free). Returns the exit status: 0,
+ * or 2 with a message. */
 int cli_options_parse(struct cli *c, const cli_group *groups, int count, int argc, char **argv,
                       cli_words *words);
 void cli_options_free(const cli_group *groups, int count, cli_words *words);
 
-/* The option that arg ("--threads", "--threads=2", "-k") names in a table, or NULL. */
+/* The option of a table that arg ("--threads", "--threads=2", "-k") names, or NULL. */
 const cli_option *cli_option_find(const cli_option *table, const char *arg);
-/* Whether the value of an option that arg names is the argument after it. */
+/* Whether the value of the option in arg is the next argument. */
 int cli_option_takes_next(const cli_option *option, const char *arg);
-/* Whether arg is written as an option. */
+/* Whether arg has the form of an option. */
 int cli_option_is(const char *arg);
 
 #endif

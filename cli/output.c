@@ -26,10 +26,10 @@ struct cli_output {
     file_kind kind;
     cli_table table;
     int64_t written;     /* rows so far */
-    int64_t before;      /* of them, those of objects before table.objects */
-    mcr_output *file;    /* behind `to`; NULL: standard output */
+    int64_t before;      /* of these, the rows of objects before table.objects */
+    mcr_output *file;    /* underlying file; NULL: standard output */
     int standard_output; /* to is stdout */
-    /* Of several processes: this is one whose rows the first one writes; what it has so far. */
+    /* With several processes: the first one writes this process's rows; those so far. */
     int aside;
     char *bytes;
     size_t count;
@@ -53,8 +53,8 @@ static int is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether writing `path`, which is there, would replace the input, or a file of it if that is a
- * folder. However the names are spelled: the files are compared. */
+/* Whether writing the existing file `path` would replace the input, or a file in it if that is a
+ * folder. The files are compared, however the names are spelled. */
 static int replaces(const char *path, const struct stat *there, const char *input)
 {
     struct stat read, folder;
@@ -70,8 +70,8 @@ static int replaces(const char *path, const struct stat *there, const char *inpu
     return stat(real, &folder) == 0 && is_same(&read, &folder);
 }
 
-/* The model of --start is no such input: to go on from a model and keep the result in its place is
- * what that option is for. */
+/* The model of --start does not count as input: replacing it by the result is the purpose of that
+ * option. */
 static int check_inputs(cli *c, const char *path)
 {
     struct stat there;
@@ -168,9 +168,9 @@ static int fault(cli_output *out)
 {
     int error = errno;
     if (!out->standard_output)
-        return cli_fail(out->c, MCR_IO); /* the library has said why */
+        return cli_fail(out->c, MCR_IO); /* the library reports the reason */
     if (error == EPIPE)
-        return 1; /* the reader has seen enough: no message */
+        return 1; /* the reader has closed the pipe: no message */
     return cli_fault(out->c, "standard output", "%s", strerror(error));
 }
 
@@ -195,8 +195,8 @@ static int open_file(cli_output *out, const char *path)
     return 0;
 }
 
-/* In plain text one object is one line and a tab ends a column: a word that has such characters, or
- * begins like one that had, is written as JSON writes it. */
+/* In plain text one object is one line and a tab ends a column: a word with such characters, or one
+ * that could be mistaken for an escaped word, is written as a JSON string. */
 static int needs_escape(const char *word)
 {
     for (const char *c = word; *c; c++)
@@ -205,7 +205,7 @@ static int needs_escape(const char *word)
     return *word == '"';
 }
 
-/* A word as it is; in a table with commas, in quotes where it needs them. */
+/* Writes a word; in CSV, quoted if necessary. */
 static void put_word(cli_output *out, const char *word)
 {
     if (out->kind == FILE_TEXT && needs_escape(word)) {
@@ -230,7 +230,7 @@ static int64_t count_carried(const cli_output *out)
     return out->table.objects ? mcr_data_carried(out->table.objects) : 0;
 }
 
-/* What the object of the next row carries. */
+/* Writes the kept columns of the next row's object. */
 static void put_carried(cli_output *out, char separator)
 {
     for (int64_t k = 0; k < count_carried(out); k++) {
@@ -264,8 +264,8 @@ static void put_names(cli_output *out, char separator)
     putc('\n', out->to);
 }
 
-/* NumPy's format 1.0: the header is filled up with spaces, so that the numbers begin at a multiple
- * of 64. */
+/* NumPy's format 1.0: the header is padded with spaces, so that the numbers begin at a multiple of
+ * 64. */
 static void put_npy_header(cli_output *out)
 {
     const int one = 1;
@@ -341,7 +341,7 @@ int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* Progress, and whether the user wants to stop. */
+/* Reports progress, and checks whether the user requests a stop. */
 static int look_up(cli_output *out)
 {
     double fraction = (double)out->written / (double)(out->table.rows + !out->table.rows);
@@ -443,7 +443,7 @@ int cli_output_continue(cli_output *out, const mcr_data *objects)
 
 /* ---- the end ----------------------------------------------------------------------------------*/
 
-/* The rows of all processes, in the order of these. */
+/* Collects the rows of all processes, in order. */
 static int collect(cli_output *out)
 {
     const cli_team *team = cli_team_of_rows(out->c);

@@ -1,4 +1,4 @@
-/* page.c: pieces of an HTML page that needs nothing else.
+/* page.c: parts of a self-contained HTML page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -91,7 +91,7 @@ void cli_page_row(FILE *to, const char *name, const char *format, ...)
     fprintf(to, "</td></tr>\n");
 }
 
-/* A declaration of XML has no place within a page. */
+/* Without the XML declaration, which is not allowed within a page. */
 void cli_page_picture(FILE *to, const char *name, const char *svg, size_t count)
 {
     const char *from = count > 5 && memcmp(svg, "<?xml", 5) == 0 ? strstr(svg, "?>") : NULL;

@@ -1,4 +1,4 @@
-/* page.h: pieces of an HTML page that needs nothing else.
+/* page.h: parts of a self-contained HTML page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,18 +11,18 @@
 
 void cli_page_begin(FILE *to, const char *title);
 void cli_page_section(FILE *to, const char *title);
-/* Text with what HTML would take for its own replaced, and no control characters. */
+/* Text with HTML's special characters escaped, and without control characters. */
 void cli_page_text(FILE *to, const char *text);
-/* A row of a table of two columns. */
+/* A row of a two-column table. */
 void cli_page_row(FILE *to, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A drawing as it is, under its name. */
+/* Embeds a drawing, with its name. */
 void cli_page_picture(FILE *to, const char *name, const char *svg, size_t count);
-/* How the scores of each class are spread; one score per object. */
+/* Histograms of the scores of each class; one score per object. */
 void cli_page_histogram(FILE *to, const cli_evaluation *e);
-/* The columns, the most important first; to be freed. */
+/* The columns in descending order of importance; to be freed. */
 const mcr_importance **cli_page_order(const mcr_importance_report *r);
-/* A bar with its interval for each column, the most important first. */
+/* A bar with its interval for each column, in descending order of importance. */
 void cli_page_importance(FILE *to, const mcr_importance_report *r);
 void cli_page_end(FILE *to);
 

@@ -1,4 +1,4 @@
-/* predict.h: what the parts of mercer predict share.
+/* predict.h: shared code of the parts of mercer predict.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,35 +17,35 @@ typedef struct predict_call {
 
 typedef struct predict_job {
     cli_apply
-        apply; /* its buffer: scores, probabilities, draws, or values and standard deviations */
+        apply; /* its buffer: scores, probabilities, samples, or values and standard deviations */
     const predict_call *call;
-    int64_t targets;            /* numbers that are predicted of an object; else 1 */
+    int64_t targets;            /* numbers predicted per object; else 1 */
     double *value;              /* n x targets: class numbers or values */
     double *std;                /* standard deviations of a block */
-    double *end[2];             /* of intervals: n values each */
-    unsigned char *set;         /* of classes: n x classes */
-    const char **word;          /* classes of a block, as words */
-    mcr_metrics metrics, *each; /* of several targets: their means, and each */
+    double *end[2];             /* interval ends: n values each */
+    unsigned char *set;         /* sets of classes: n x classes */
+    const char **word;          /* classes of a block, as names */
+    mcr_metrics metrics, *each; /* several targets: mean metrics, and those of each */
     cli_evaluation evaluation;
-    double *score, *proba; /* of all objects, for metrics; NULL: not wanted */
-    double *weight;        /* the same, where several processes have them; else the data's */
+    double *score, *proba; /* for all objects, for metrics; NULL: not needed */
+    double *weight;        /* the same, with several processes; else the data's */
     int has_metrics;
 } predict_job;
 
-/* What is known of the rows so far. */
+/* The results of the rows so far. */
 typedef struct cli_seen {
     int64_t n, compared, unknown;
     int weighted;
-    double *value, *target, *weight; /* of those compared */
+    double *value, *target, *weight; /* of the rows that can be evaluated */
 } cli_seen;
 
-/* Names of the columns that are written, and their number. */
+/* Names of the output columns, and their number. */
 void cli_predict_name(predict_job *job);
-/* Predicts objects, and writes what was predicted for them (apply.h). */
+/* Predicts objects, and writes the predictions (apply.h). */
 mcr_status cli_predict_compute(void *arg, const mcr_data *part, int64_t first, int64_t rows);
 int cli_predict_put(void *arg, int64_t first, int64_t rows);
-/* Predicts a table as it comes; what its targets are compared with is then in so_far, whose lists
- * are to be freed. */
+/* Predicts a table as it is read; so_far then holds the values to be compared with targets; its
+ * lists must be freed. */
 int cli_predict_stream(predict_job *job, cli_seen *so_far);
 
 #endif

@@ -1,4 +1,4 @@
-/* predict_stream.c: predictions for a table as it comes, in bounded memory.
+/* predict_stream.c: predictions for a table while it is read, in bounded memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include "progress.h"
 #include "stream.h"
 
-enum { MOST_COMPARED = 1000000 }; /* rows of a stream that are compared with their targets */
+enum { MOST_COMPARED = 1000000 }; /* rows of a stream that are evaluated */
 
 static double *longer(double *list, int64_t count)
 {
@@ -34,7 +34,7 @@ static void fit_part(predict_job *job, int64_t *capacity)
     job->word = cli_alloc((size_t)*capacity, sizeof *job->word);
 }
 
-/* Classes that the model does not know are one class, behind its own. */
+/* Classes unknown to the model are one additional class. */
 static int compare_part(predict_job *job, cli_seen *so_far)
 {
     const cli_apply *a = &job->apply;
@@ -67,7 +67,7 @@ static int compare_part(predict_job *job, cli_seen *so_far)
     return 0;
 }
 
-/* The rows that have come: predicted, written, compared. */
+/* Predicts, writes and evaluates the rows that have arrived. */
 static int predict_part(predict_job *job, cli_stream *stream, cli_seen *so_far, int64_t *capacity)
 {
     cli_apply *a = &job->apply;
@@ -90,7 +90,7 @@ static int predict_part(predict_job *job, cli_stream *stream, cli_seen *so_far, 
     return bad ? bad : compare_part(job, so_far);
 }
 
-/* What the metrics are computed from. */
+/* The inputs of the metrics. */
 static void take_seen(predict_job *job, cli_seen *so_far)
 {
     cli_evaluation *e = &job->evaluation;

@@ -16,8 +16,8 @@
 
 enum { LINE_BYTES = 256, BAR = 24 };
 
-static const double patience = 0.4; /* seconds before the line first shows */
-static const double between = 0.1;  /* seconds between two drawings */
+static const double patience = 0.4; /* seconds before the line is first shown */
+static const double between = 0.1;  /* seconds between updates */
 
 typedef struct line {
     char text[LINE_BYTES];

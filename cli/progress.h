@@ -1,4 +1,4 @@
-/* progress.h: one line on standard error, when that is a terminal, for everything long.
+/* progress.h: a progress line on standard error, if that is a terminal, for long operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,19 +7,19 @@
 
 #include "cli.h"
 
-/* For mcr_config; user is the cli. The result is nonzero after Ctrl-C. */
+/* For mcr_config; user is the cli. Returns nonzero after Ctrl-C. */
 int cli_progress_report(void *user, const mcr_progress *now);
-/* What is no remark: also with --quiet. */
+/* A warning, printed even with --quiet. */
 void cli_progress_warn(cli *c, const char *text);
 void cli_progress_log(void *user, int level, const char *line);
 
 /* Decides whether progress is shown. */
 void cli_progress_open(cli *c);
-/* What the library reports next is the part of the whole from first to first + span. */
+/* The library's next reports cover the part of the whole from first to first + span. */
 void cli_progress_part(cli *c, double first, double span);
-/* The program's own progress with the whole; nonzero after Ctrl-C. */
+/* The program's own progress, as a fraction of the whole; nonzero after Ctrl-C. */
 int cli_progress_say(cli *c, const char *phase, double fraction);
-/* Wipes the line, before something else is printed. */
+/* Erases the line before other output. */
 void cli_progress_clear(cli *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* registry.h: what there is, for programs: kernels and learners with their parameters, as JSON.
+/* registry.h: kernels and learners with their parameters, as JSON for programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include "json.h"
 
-/* One object of a list each. */
+/* Each writes one object of a list. */
 void cli_kernel_json(cli_json *j, const mcr_kernel_info *kernel);
 void cli_learner_json(cli_json *j, const mcr_learner_info *learner);
 

@@ -1,4 +1,4 @@
-/* report.c: what training found.
+/* report.c: the results of training.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ static void say_data(const mcr_report_fit *r)
             r->features ? cli_count_text(features, r->features, "feature") : "", more);
 }
 
-/* How many of so many digits rounding has left; 0: none. */
+/* How many of the digits are significant, given the error; 0: none. */
 static int known_digits(double value, double error, int most)
 {
     if (!(error > 0))
@@ -64,7 +64,7 @@ const char *cli_known_text(char *text, double value, double error)
     return text;
 }
 
-/* Of several problems some may not have been begun: then sums over the others say nothing. */
+/* Of several problems some may not have been started: then sums over the others are meaningless. */
 static void say_certificate(const mcr_report_fit *r)
 {
     char text[32], dual[32], gap[32];
@@ -119,7 +119,7 @@ static void say_score(const mcr_report_fit *r)
                 r->task == MCR_CLASSIFY ? 1 - r->loo : r->loo);
 }
 
-/* The shares of the first components, and of all together. */
+/* The fractions of variance of the first components, and of all together. */
 static void say_variances(const mcr_report_fit *r)
 {
     enum { SHOWN = 6 };
@@ -201,7 +201,7 @@ static void fact_json(cli_json *j, const char *key, const mcr_fact *f)
     }
 }
 
-/* Facts whose names begin alike, up to a dot, make an object. */
+/* Facts with a common prefix up to a dot form an object. */
 void cli_report_json(cli_json *j, const mcr_model *model)
 {
     mcr_fact f = MCR_INIT(mcr_fact);
@@ -221,7 +221,7 @@ void cli_report_json(cli_json *j, const mcr_model *model)
     }
     if (*last)
         cli_json_end(j);
-    if (!scored) { /* the key is always there */
+    if (!scored) { /* the key is always present */
         cli_json_object(j, "train");
         cli_json_end(j);
     }

@@ -1,4 +1,4 @@
-/* report.h: how a model was made, for people and for programs.
+/* report.h: how a model was trained, for people and for programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +12,8 @@
 /* Lines of a summary: learner, kernel, data, support vectors, objective, certificate, why training
  * ended, score on the training data. */
 void cli_report_say(const mcr_report_fit *report);
-/* Into text (32 bytes), with the digits that the error leaves: a number that is not negative with
- * three digits at most, or a bound where none is known; an objective with nine at most. */
+/* Formats into text (32 bytes) only the digits that the error leaves: a nonnegative number with at
+ * most three digits, or a bound if no digit is known; an objective with at most nine. */
 const char *cli_short_text(char *text, double value, double error);
 const char *cli_known_text(char *text, double value, double error);
 /* The summary as keys of an object. */

@@ -1,4 +1,4 @@
-/* run.c: finds the verb, reads the call, opens the library, runs the verb.
+/* run.c: finds the verb, parses the call, opens the library, runs the verb.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ int cli_verb_groups(const cli_verb *verb, cli *c, void *values, cli_group *group
     return count;
 }
 
-/* Whether one of two words stands before a "--". */
+/* Whether one of two words occurs before a "--". */
 static int has_word(int argc, char **argv, const char *word, const char *other)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -61,8 +61,8 @@ static int has_word(int argc, char **argv, const char *word, const char *other)
     return 0;
 }
 
-/* The place of the verb: the first word, after common options if there are any; argc if there is no
- * word; -1 after saying that an option is unknown. */
+/* The index of the verb: the first word, after any common options; argc if there is none; -1 after
+ * reporting an unknown option. */
 static int find_verb(cli *c, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
@@ -91,23 +91,23 @@ static int refuse_verb(cli *c, const char *word)
     return cli_refuse(c, "unknown verb \"%s\" (see mercer help)", word);
 }
 
-/* OpenBLAS reads the name of the processor's code when it is loaded, so where it is mistaken only a
- * new start helps. The guard makes it one. */
+/* OpenBLAS selects the code for the processor when it is loaded, so a wrong choice can only be
+ * corrected by a restart. The guard limits it to one. */
 void cli_restart_for_blas(char **argv)
 {
     static const char guard[] = "MERCER_RESTARTED";
-    /* MERCER_BLAS: another library, which would not be asked and need not be OpenBLAS */
+    /* MERCER_BLAS: another library, which has no such setting and need not be OpenBLAS */
     if (getenv(guard) || getenv("OPENBLAS_CORETYPE") || getenv("MERCER_BLAS"))
         return;
     const char *core = mcr_blas_core_hint();
     if (!core || setenv(guard, "1", 1) != 0 || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
         return;
-    execv("/proc/self/exe", argv); /* returns only on failure: then go on, slower */
+    execv("/proc/self/exe", argv); /* returns only on failure: then continues, slower */
 }
 
-/* For calls that may factorise matrices on the way, as hard problems of svm do: to ask OpenBLAS
- * which code it would run it must be loaded, for milliseconds. But no code of it is better than
- * this one where the processor has all that it needs, so it is named before anything loads it. */
+/* For calls that may factorise matrices, as hard problems of svm do: querying OpenBLAS for its code
+ * would mean loading it, which takes milliseconds. But no code of it is better than this one on a
+ * processor that supports it, so it is selected before anything loads the library. */
 static void name_blas_core(void)
 {
 #if defined(__x86_64__)
@@ -179,7 +179,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     return bad;
 }
 
-/* What could not be written is lost: say so, unless the reader went away. */
+/* Reports output that could not be written, unless the reader has closed the pipe. */
 static int finish_output(cli *c, int status)
 {
     errno = 0;
@@ -229,10 +229,10 @@ static int run_without_verb(cli *c, int words, char **word)
     return 2;
 }
 
-/* Memory that is given back is soon asked for again, and the system takes longer to clear a page
- * than most computations to fill it: so blocks up to a few MB stay with the program. They come from
- * large pages, where the system has them: one takes as long as some 45 small ones. What malloc
- * writes before they can be asked for stays below the first. */
+/* Freed memory is soon allocated again, and the system takes longer to clear a page than most
+ * computations take to fill it: so blocks up to a few MB are kept by the program. The heap uses
+ * large pages if the system has them: one costs as much as about 45 small ones. What malloc writes
+ * before that stays below the first large page. */
 static void keep_memory(void)
 {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
@@ -254,7 +254,8 @@ static void keep_memory(void)
 int cli_run(int argc, char **argv, const cli_team *team)
 {
     keep_memory();
-    static char line[4096]; /* messages leave as whole lines, also where several programs write */
+    static char line[4096]; /* messages are written as whole lines, even if several programs
+                             * write */
     setvbuf(stderr, line, _IOLBF, sizeof line);
     cli c = {.started = cli_seconds(), .team = team};
     char **word = argv + 1;

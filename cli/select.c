@@ -129,7 +129,7 @@ static int read_lines(cli *c, const char *path, named *list, int64_t n)
                                   count, n);
 }
 
-/* From a column, which leaves the data, or from a file. */
+/* From a column, which is removed from the data, or from a file. */
 static int read_groups(cli *c, cli_selection *s, const char *name, mcr_data **data)
 {
     int64_t n = mcr_data_count(*data);
@@ -187,7 +187,7 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data)
     return bad;
 }
 
-/* Targets of detection are -1 and +1; of others nobody knows which is the anomaly. */
+/* Targets of detection are -1 and +1; otherwise it is unknown which is the anomaly. */
 static int check_marks(cli *c, const mcr_data *data)
 {
     const double *target = mcr_data_targets(data);
@@ -215,10 +215,10 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
         bad = check_marks(c, *data);
     if (!bad)
         bad = set_splits(c, s, how, data);
-    /* Of one field of vectors a search knows what to try. */
+    /* For one field of vectors a search has defaults. */
     if (!bad && !given && (!s->searches || mcr_data_fields(*data) > 1))
         bad = cli_advise_kernel(c, kernel, *data);
-    /* Vectors whose units are not known are scaled, unless the call says what to do. */
+    /* Vectors in unknown units are scaled, unless the call sets the scaling. */
     s->search.scales = !how->scale && !given;
     if (!bad && !given && !how->scale && !s->searches && cli_advise_is_mixed(*data))
         bad = cli_fail(c, mcr_options_set(s->options, "scale", "standard"));

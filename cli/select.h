@@ -1,4 +1,4 @@
-/* select.h: what the verbs that evaluate and select (cv, tune) share: splits, metrics, ranges.
+/* select.h: shared code of the verbs that evaluate and select (cv, tune): splits, metrics, ranges.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ typedef struct cli_splitting {
 } cli_splitting;
 
 const char *cli_metric_name(int64_t number); /* NULL: past the last */
-/* The data with the class that is looked for: of detection the anomaly. */
+/* Sets the positive class of the data; for detection, the anomaly. */
 int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
 
 /* The options of both verbs; m is a member cli_splitting of the verb's struct S. */
@@ -75,7 +75,7 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
          .offset = offsetof(S, m.relevance),                                                       \
          .argument = "yes|no",                                                                     \
          .help = "fit one gamma per column at the end (tune without -k and ranges: yes)"},         \
-        {.name = "weigh", /* the older name */                                                     \
+        {.name = "weigh", /* the former name */                                                    \
          .type = CLI_TEXT,                                                                         \
          .offset = offsetof(S, m.relevance),                                                       \
          .argument = "yes|no"},                                                                    \
@@ -87,7 +87,7 @@ int cli_choose_positive(cli *c, const char *positive, mcr_data **data);
 
 typedef struct cli_selection {
     mcr_options *options;
-    mcr_search search; /* with its kernels and ranges, and split for its splits */
+    mcr_search search; /* with its kernels and ranges, and `split` for its splits */
     mcr_split_plan split;
     int ranged;   /* the call has ranges */
     int searches; /* or several kernels to choose from */
@@ -95,12 +95,11 @@ typedef struct cli_selection {
     int64_t *group;
 } cli_selection;
 
-/* Options of the learner and ranges, as the call says; kernels are the call's expressions. Returns
- * the exit status. */
+/* The learner's options and the ranges of the call; kernels are the call's expressions. Returns the
+ * exit status. */
 int cli_selection_open(cli *c, cli_selection *s, const cli_splitting *how, const cli_list *kernels);
-/* The data, and how they are split; a column of groups leaves them. *kernel, if it is not there
- * yet, may become one that the data ask for. To be called after all that can be refused without
- * data. */
+/* Reads the data and sets up the splits; a column of groups is removed. *kernel, if not set, may
+ * become one that suits the data. Call it after all checks that need no data. */
 int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_data **data,
                        mcr_kernel **kernel);
 void cli_selection_close(cli_selection *s);

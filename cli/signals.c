@@ -1,8 +1,8 @@
-/* signals.c: Ctrl-C and the other ends of a program.
+/* signals.c: Ctrl-C and other signals that end the program.
  *
- * The first Ctrl-C sets a flag that the library's progress callback hands on, so that work stops
- * cleanly; a second one, or one that comes before anything looks at the flag, ends the program at
- * once. In every case the unfinished output file is removed.
+ * The first Ctrl-C sets a flag that the library's progress callback reports, so that work stops
+ * cleanly; a second one, or one before the flag is polled, ends the program immediately. In every
+ * case the unfinished output file is removed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #include "cli.h"
 
-/* A handler can reach nothing else. */
+/* A handler can only access globals. */
 static volatile sig_atomic_t interrupted, listening, guarded, json, held, waiting;
 static char guarded_path[PATH_MAX];
 
@@ -53,7 +53,7 @@ static void on_interrupt(int number)
 
 static void on_end(int number)
 {
-    if (held) { /* a file is being written: that comes first */
+    if (held) { /* a file is being written: finish that first */
         waiting = number;
         return;
     }
@@ -77,7 +77,7 @@ void cli_signals_install(const cli *c)
     catch (SIGTERM, on_end);
     catch (SIGHUP, on_end);
     catch (SIGPIPE, on_end);
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit then fails, and says so */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit then fails with an error */
 }
 
 void cli_signals_hold(int hold)
@@ -87,7 +87,7 @@ void cli_signals_hold(int hold)
         raise(waiting);
 }
 
-/* A pipe may wait for its reader for ever: then signals must end the program. */
+/* A pipe may wait for its reader forever: then signals must end the program. */
 static int is_file(const char *path)
 {
     struct stat there;

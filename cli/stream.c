@@ -1,8 +1,8 @@
-/* stream.c: a table that is read some rows at a time.
+/* stream.c: a table that is read incrementally, some rows at a time.
  *
- * Each part is read by the library like a file of its own, with the header line before it. Parts
- * end where records do: at the end of a line that is not within quotes. A part ends early when no
- * more bytes are waiting, so that what comes slowly is answered at once.
+ * The library reads each part like a separate file, with the header line prepended. Parts end with
+ * a record: at the end of a line outside quotes. A part ends early if no more bytes are available,
+ * so that slow input is answered immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,14 +34,14 @@ struct cli_stream {
     cli *c;
     const char *path;
     int fd;
-    char *bytes;     /* the header, and behind it the rows of this part and what follows them */
+    char *bytes;     /* the header, followed by the rows of this part and further bytes */
     size_t capacity; /* of bytes */
-    size_t header;   /* bytes of the first line; 0: it is not known yet, or there is none */
-    size_t used;     /* of all bytes */
+    size_t header;   /* length of the header line; 0: unknown so far, or none */
+    size_t used;     /* bytes in use */
     int known;       /* whether there is a header */
     int ended;
     int64_t lines;       /* before this part */
-    int64_t skipped, at; /* rows that cannot be read; the line of the first */
+    int64_t skipped, at; /* unreadable rows; the line of the first */
     char why[168];
     int64_t dropped, missing; /* rows and values */
     unseen unseen[MOST_UNSEEN];
@@ -94,8 +94,8 @@ void cli_stream_close(cli_stream *s)
 
 /* ---- bytes ------------------------------------------------------------------------------------*/
 
-/* Where the last complete record ends, from `first` on; records: how many there are. A quote that
- * is never closed ends with its line if that makes a very long record. */
+/* The end of the last complete record, from `first` on; records: their number. An unclosed quote
+ * ends with its line if the record would become very long. */
 static size_t last_end(const cli_stream *s, size_t first, int64_t *records)
 {
     size_t end = first;
@@ -109,7 +109,7 @@ static size_t last_end(const cli_stream *s, size_t first, int64_t *records)
             ++*records;
         }
     }
-    if (s->ended && end < s->used) { /* the last line need not end */
+    if (s->ended && end < s->used) { /* the last line needs no line end */
         end = s->used;
         ++*records;
     }
@@ -144,8 +144,8 @@ static int read_some(cli_stream *s, int wait)
     return 0;
 }
 
-/* Whole records: at least one, two while it is open whether the first is a header. *end 0: there
- * are no more. */
+/* Whole records: at least one, or two until it is known whether the first is a header. *end 0: no
+ * more. */
 static int collect(cli_stream *s, size_t *end, int64_t *records)
 {
     int64_t least = s->known ? 1 : 2;
@@ -170,7 +170,7 @@ static int collect(cli_stream *s, size_t *end, int64_t *records)
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* A fault with the line of the whole table. */
+/* Reports an error with its line number in the whole table. */
 static int say_fault(cli_stream *s, mcr_status status)
 {
     int64_t line = mcr_message_line(s->c->ctx), before = s->lines - (s->header > 0);
@@ -193,7 +193,8 @@ static int64_t count_lines(const char *bytes, size_t count)
     return lines;
 }
 
-/* Whether the first record of the first part was the header: then it is one object less. */
+/* Detects whether the first record of the first part was the header: then there is one object
+ * less. */
 static void find_header(cli_stream *s, const mcr_data *data, int64_t records)
 {
     int64_t line, rows = mcr_data_count(data) + mcr_data_dropped(data);

@@ -1,4 +1,4 @@
-/* suggest.c: the nearest valid word to one that is not.
+/* suggest.c: suggests the closest valid word for an invalid one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

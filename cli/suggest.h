@@ -1,14 +1,14 @@
-/* suggest.h: the nearest valid word to one that is not.
+/* suggest.h: suggests the closest valid word for an invalid one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef CLI_SUGGEST_H
 #define CLI_SUGGEST_H
 
-/* Keeps the nearest of the words offered. Start with {word, NULL, 0}. */
+/* Keeps the closest of the words offered. Start with {word, NULL, 0}. */
 typedef struct cli_suggestion {
     const char *word;    /* what the user wrote */
-    const char *nearest; /* NULL: none is near */
+    const char *nearest; /* NULL: none is close */
     int distance;
 } cli_suggestion;
 

@@ -1,4 +1,4 @@
-/* tables.c: columns of tables: their roles, what is missing in them.
+/* tables.c: columns of tables: their roles and missing values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static void append(char *text, size_t capacity, const char *more)
     snprintf(text + used, capacity - used, "%s%s", used ? ", " : "", more);
 }
 
-/* What is missing in the numbers, column by column. */
+/* Missing numbers, column by column. */
 static void count_numbers(const mcr_data *data, int64_t field, int64_t cols, int64_t *missing)
 {
     double *row = cli_alloc((size_t)cols, sizeof *row);
@@ -47,7 +47,7 @@ static void add_count(char *text, size_t capacity, int64_t *columns, int64_t cou
         append(text, capacity, "...");
 }
 
-/* "12 of age, 3 of city"; *columns: how many of them have holes. */
+/* "12 of age, 3 of city"; *columns: how many have missing values. */
 static void list_missing(cli *c, const mcr_data *data, char *text, size_t capacity,
                          int64_t *columns)
 {
@@ -144,10 +144,10 @@ void cli_tables_remark(cli *c, const mcr_data *data, const mcr_model *model)
     }
 }
 
-/* What short texts may be meant to be. */
+/* What short texts may represent. */
 enum { PLAIN_TEXT, DATE_TEXT, NUMBER_TEXT, TEXTS };
 
-/* 27/06/2024 and 6.12.23, with or without a time behind them; 1.023,50, $1,234 and 12 %. */
+/* 27/06/2024 and 6.12.23, optionally followed by a time; 1.023,50, $1,234 and 12 %. */
 static int text_kind(const char *text, int64_t length)
 {
     int digits = 0, groups = 0, marks = 0, date = 1, number = 1;
@@ -171,7 +171,7 @@ static int text_kind(const char *text, int64_t length)
 typedef mcr_status text_of(const mcr_data *data, int64_t column, int64_t i, const char **bytes,
                            int64_t *length);
 
-/* What its first values are. */
+/* The kind of its first values. */
 static int column_kind(const mcr_data *data, text_of *get, int64_t column)
 {
     enum { LOOKED_AT = 20 };
@@ -215,7 +215,7 @@ static void say_unused(cli *c, const unused *u, int kind)
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
 
-/* Whether the call says that the column is an id. */
+/* Whether the call declares the column to be an id. */
 static int is_said(const cli *c, const char *name)
 {
     size_t length = strlen(name);

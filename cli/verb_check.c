@@ -1,6 +1,7 @@
-/* verb_check.c: mercer check: is it a kernel?
+/* verb_check.c: mercer check: whether a function is a kernel.
  *
- * A verdict, also "no", is a result: the exit status is 0. Scripts look at `valid` under --json.
+ * Any verdict, including "no", is a result: the exit status is 0. Scripts can use `valid` of
+ * --json.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

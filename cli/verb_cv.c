@@ -1,4 +1,4 @@
-/* verb_cv.c: mercer cv: how good a learner is on objects it has not seen.
+/* verb_cv.c: mercer cv: evaluates a learner on unseen objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ static int open_job(cv_job *job)
         bad = cli_output_check_table(c, call->output);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
-    /* What fit would choose, it chooses on the training objects of each split. */
+    /* If fit would choose kernel and options, cv does so on the training objects of each split. */
     if (!bad && !s->searches && !call->plot &&
         cli_choose_is_wanted(c, cli_word(c, 0), call->kernels.count > 0, job->data)) {
         s->search.quick = s->searches = 1;
@@ -58,7 +58,7 @@ static int open_job(cv_job *job)
     }
     if (!bad)
         bad = cli_fail(c, mcr_splits_open(&job->splits, c->ctx, job->data, &s->split));
-    /* The search within each training part has folds of its own. */
+    /* The search within each training set has its own folds. */
     if (s->split.kind == MCR_SPLIT_LEAVE_ONE_OUT)
         s->split.kind = MCR_SPLIT_FOLDS;
     s->split.repeats = 0;
@@ -77,7 +77,7 @@ static void close_job(cv_job *job)
 
 /* ---- what comes out ---------------------------------------------------------------------------*/
 
-/* Predictions out of fold as numbers: .npy holds nothing else. */
+/* Out-of-fold predictions as numbers, for .npy. */
 static int write_numbers(const cv_job *job)
 {
     const mcr_cv_report *r = job->report;
@@ -102,8 +102,7 @@ static int write_numbers(const cv_job *job)
     return bad ? bad : cli_output_commit(out);
 }
 
-/* The columns of -o: fold, target, prediction, then scores and probabilities as far as they are
- * known. */
+/* The columns of -o: fold, target, prediction, then scores and probabilities if available. */
 typedef struct cv_table {
     int64_t cols, classes;
     char (*title)[128], (*cell)[128];
@@ -148,7 +147,7 @@ static void number_cell(cv_table *t, int64_t at, double value)
         mcr_print_real(t->cell[at], value);
 }
 
-/* A class by its name, a number as it is; nothing where it is not known. */
+/* A class by its name, or a number; empty if unknown. */
 static void value_cell(cv_table *t, int64_t at, const cv_job *job, double value)
 {
     t->cells[at] = t->cell[at];
@@ -199,7 +198,7 @@ static int write_values(const cv_job *job)
     return bad ? bad : cli_output_commit(out);
 }
 
-/* What was predicted of each object when it was tested, against its class. */
+/* Evaluates the out-of-fold predictions against the classes. */
 static void open_evaluation(const cv_job *job, cli_evaluation *e, double **value)
 {
     const mcr_cv_report *r = job->report;

@@ -25,7 +25,7 @@ typedef struct explanation {
     const mcr_features *features;
     int64_t count, top;
     double *weight, offset;
-    int64_t *order; /* features by falling weight */
+    int64_t *order; /* features by descending weight */
 } explanation;
 
 /* ---- which features ---------------------------------------------------------------------------*/
@@ -53,7 +53,7 @@ static void rank(explanation *e)
     free(list);
 }
 
-/* Features of one sign that are shown: the first from the front, or from the back. */
+/* How many features of one sign are shown: from the front, or from the back. */
 static int64_t shown(const explanation *e, int sign)
 {
     int64_t count = 0;
@@ -130,7 +130,7 @@ static void json_output(const explanation *e, int64_t o, cli_json *j)
     cli_json_end(j);
 }
 
-/* The outputs that were asked for: all, or the one with this name. */
+/* Whether an output is requested: all, or the one with this name. */
 static int wanted(const explanation *e, const explain_call *call, int64_t o)
 {
     return !call->of || strcmp(call->of, mcr_model_output_name(e->model, o)) == 0;
@@ -185,7 +185,7 @@ static int show(explanation *e, const explain_call *call)
     cli_json_list(&j, "outputs");
     int bad = explain(e, call, &j);
     if (bad)
-        return bad; /* the fault has taken the place of the object */
+        return bad; /* the error object has replaced the result */
     cli_json_end(&j);
     cli_json_end(&j);
     return 0;

@@ -20,7 +20,7 @@ typedef struct export_call {
 
 enum { NAME = 61 };
 
-/* A name for C from that of a file: "runs/moons-2.mercer" is moons_2. */
+/* A C identifier from a file name: "runs/moons-2.mercer" becomes moons_2. */
 static void make_name(char out[NAME], const char *path)
 {
     const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;

@@ -1,4 +1,4 @@
-/* verb_features.c: mercer features: the explicit feature map of a kernel, or one that is near it.
+/* verb_features.c: mercer features: the explicit feature map of a kernel, or an approximate one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 typedef struct features_call {
     const char *kernel, *output;
     int64_t names, rank;
-    int approx, landmarks; /* approx: an mcr_approx; rank, landmarks: may be absent */
+    int approx, landmarks; /* approx: an mcr_approx; rank, landmarks: optional */
 } features_call;
 
 static int64_t count_values(const mcr_features *f)
@@ -67,7 +67,7 @@ static void print_summary(const features_call *call, const mcr_kernel *kernel,
 
 /* ---- writing ----------------------------------------------------------------------------------*/
 
-/* The format by the ending; other names are LIBSVM files. */
+/* The format by the extension; the default is LIBSVM. */
 static const char *format_of(const char *path)
 {
     static const char *const ending[][2] = {{"csv", "csv"}, {"tsv", "tsv"}, {"tab", "tsv"}};

@@ -1,7 +1,7 @@
 /* verb_fit.c: mercer fit: trains a learner and saves the model.
  *
- * What can be refused without the data is refused before they are read: words, kernel, the place of
- * the model.
+ * Errors that can be detected without the data are reported before reading them: arguments, kernel,
+ * output path.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,17 +41,17 @@ typedef struct fit_job {
     mcr_kernel *kernel; /* NULL: the library's default */
     mcr_data *data;
     mcr_model *start, *model;
-    int chooses;             /* kernel and options */
-    mcr_tune_report *choice; /* how */
+    int chooses;             /* chooses kernel and options */
+    mcr_tune_report *choice; /* result of the search */
     mcr_bounds bounds;       /* with --report bounds */
-    int first_file;          /* the word that names it */
+    int first_file;          /* number of the word that names it */
     cli_keeping keep;
 } fit_job;
 
 /* ---- before the work --------------------------------------------------------------------------*/
 
-/* Learner and kernel are the model's, and so are the options, unless the call says otherwise.
- * Another kernel is refused. The word LEARNER may be left out. */
+/* Learner, kernel and options are the model's, unless the call sets options. Another kernel is
+ * refused. The word LEARNER may be omitted. */
 static int open_more(fit_job *job)
 {
     cli *c = job->c;
@@ -182,7 +182,7 @@ static void print_summary(const fit_job *job)
         cli_say("model", "%s", path);
 }
 
-/* A model that is not optimal is a result, but its user must know, and know how to go on. */
+/* A model that is not optimal is a result, but the user must be informed, and how to continue. */
 static void warn(const fit_job *job)
 {
     static const char *const how[] = {
@@ -221,7 +221,7 @@ static void warn(const fit_job *job)
     cli_progress_warn(job->c, text);
 }
 
-/* The model of the best point, which is then as if the call had said it. */
+/* Uses the best point, as if the call had named it. */
 static int choose(fit_job *job)
 {
     mcr_search search = {.size = sizeof search,

@@ -20,12 +20,12 @@ typedef struct geometry_call {
     int distances;
 } geometry_call;
 
-/* What a call works on. */
+/* The inputs of a call. */
 typedef struct geometry_job {
     cli *c;
     const geometry_call *call;
     mcr_kernel *kernel;
-    mcr_data *data, *more; /* more: of DATA2, NULL: there is none */
+    mcr_data *data, *more; /* more: DATA2, NULL: none */
     double start;
 } geometry_job;
 
@@ -239,7 +239,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The distance that a share of the objects in the mean exceed. Sorts those to the front of own. */
+/* The distance that a given fraction of the objects in the mean exceed. Sorts their distances to
+ * the front of own. */
 static void find_threshold(novelty *v, double share)
 {
     int64_t count = 0;

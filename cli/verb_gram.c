@@ -1,8 +1,8 @@
 /* verb_gram.c: mercer gram: the kernel matrix.
  *
- * A symmetric matrix that fits into the memory budget is computed whole, which costs half of the
- * kernel values; else blocks of rows go through one buffer, so that a matrix of any size needs
- * little memory.
+ * A symmetric matrix that fits into the memory budget is computed as a whole, which needs only half
+ * of the kernel values; otherwise blocks of rows go through one buffer, so that a matrix of any
+ * size needs little memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ typedef struct gram_job {
     mcr_data *x, *z; /* z NULL: x with itself */
     mcr_gram *gram;
     int64_t rows, cols;
-    double *mean, total; /* of the objects of the columns; for --center */
+    double *mean, total; /* over the objects of the columns; for --center */
     void *buffer;
     int in_float;       /* the buffer holds floats */
     cli_output *output; /* NULL: a summary is wanted */
@@ -95,7 +95,7 @@ static void take_means(gram_job *job)
     }
 }
 
-/* The same from the kernel, for blocks: the means are those of the objects of the columns. */
+/* The same from the kernel, for blocks: means over the objects of the columns. */
 static mcr_status compute_means(gram_job *job)
 {
     mcr_gram *columns = NULL;
@@ -171,15 +171,14 @@ static int compute(gram_job *job)
 
 /* ---- the verb ---------------------------------------------------------------------------------*/
 
-/* On a terminal a summary serves better than all the numbers. */
+/* On a terminal a summary is more useful than all the numbers. */
 static int wants_summary(const gram_job *job)
 {
     return !job->call->output && (job->c->common.json || isatty(STDOUT_FILENO));
 }
 
-/* A pair of data sets that differ in nothing but the names of their columns: then places would
- * stand for other things than the user means. And what differs in width is reported with the
- * files. */
+/* Two data sets that differ only in the names of their columns: then columns would be matched
+ * wrongly by position. And reports different widths with the files. */
 static int check_pair(const gram_job *job)
 {
     cli *c = job->c;

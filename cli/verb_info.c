@@ -1,4 +1,4 @@
-/* verb_info.c: mercer info: what a data file or a model file holds.
+/* verb_info.c: mercer info: the contents of a data file or model file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ typedef struct info_call {
     int coefficients;
 } info_call;
 
-/* Targets in numbers. */
+/* Statistics of the targets. */
 typedef struct target_info {
     mcr_targets kind;
     int64_t classes; /* distinct targets */
@@ -47,8 +47,7 @@ static const char *kind_name(mcr_kind kind)
     return "unknown";
 }
 
-/* What the values take in memory: 8 bytes per number, 4 per index or label, 8 per start of a
- * row. */
+/* Memory of the values: 8 bytes per number, 4 per index or label, 8 per start of a row. */
 static double field_bytes(const mcr_field_info *f, double n)
 {
     double entries = (double)f->entries, nodes = (double)f->nodes;
@@ -118,7 +117,7 @@ static void field_json(cli_json *j, const mcr_field_info *f, int64_t n)
     cli_json_end(j);
 }
 
-/* The least, the largest and the mean of one of several targets. */
+/* Minimum, maximum and mean of one of several targets. */
 static void measure_target(const mcr_data *data, int64_t t, double *min, double *max, double *mean)
 {
     int64_t n = mcr_data_count(data), cols = mcr_data_target_count(data);
@@ -215,7 +214,7 @@ static void print_json(const cli *c, const mcr_data *data, const mcr_field_info 
 
 /* ---- for people -------------------------------------------------------------------------------*/
 
-/* "3 to 9 nodes", or "3 nodes" where all are the same. */
+/* "3 to 9 nodes", or "3 nodes" if all are equal. */
 static const char *range_text(char *text, int64_t least, int64_t most, const char *noun)
 {
     if (least == most)
@@ -333,7 +332,7 @@ static int ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* By the first bytes; of a compressed file by its name. */
+/* By the first bytes; for a compressed file by its name. */
 static int is_model(const char *path)
 {
     char head[64];
@@ -381,7 +380,8 @@ static void model_json(const cli *c, const mcr_model *model, double bytes, doubl
     cli_json_end(&j);
 }
 
-/* The table of the search that chose the parameters: how many points, and the line of the best. */
+/* The table of the search that chose the parameters: the number of points, and the line of the
+ * best. */
 static void say_tuning(const char *table)
 {
     int64_t lines = 0;
@@ -460,7 +460,7 @@ static int info_of_data(cli *c)
     if (bad)
         return bad;
     cli_tables_say_unmatched(c);
-    if (cli_word(c, 0) && strcmp(cli_word(c, 0), "-") != 0) /* a pipe is read once */
+    if (cli_word(c, 0) && strcmp(cli_word(c, 0), "-") != 0) /* a pipe can be read only once */
         bad = cli_read_columns(c, &table.list, &table.count, cli_word(c, 0));
     double seconds = cli_seconds() - start;
     int64_t n = mcr_data_count(data), fields = mcr_data_fields(data);

@@ -1,4 +1,4 @@
-/* verb_kernels.c: mercer kernels: what there is, with parameters and defaults.
+/* verb_kernels.c: mercer kernels: lists the kernels, with parameters and defaults.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE };
 
-/* Headings of the list, in its order; the last takes what no other does. */
+/* Headings of the list, in order; the last is for all other kernels. */
 static const struct heading {
     const char *text;
     int kinds;

@@ -1,4 +1,4 @@
-/* verb_learners.c: mercer learners: what there is, with options and defaults.
+/* verb_learners.c: mercer learners: lists the learners, with options and defaults.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "suggest.h"
 #include "text.h"
 
-/* All learners, or the one called `only`. */
+/* All learners, or the one named `only`. */
 static void print_json(const char *only)
 {
     cli_json j;

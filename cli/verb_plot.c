@@ -57,7 +57,7 @@ static int read_input(plot_job *job)
     return bad;
 }
 
-/* Pixels, of files and of graphics in the terminal; characters have limits of their own. */
+/* Pixels, for files and graphics in the terminal; characters have other limits. */
 static int check_size(plot_job *job)
 {
     enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 100 };

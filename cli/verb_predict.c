@@ -1,4 +1,4 @@
-/* verb_predict.c: mercer predict: what a model says about objects, and how good it is.
+/* verb_predict.c: mercer predict: the predictions of a model, and their evaluation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static int wants_interval(const predict_job *job)
     return !isnan(job->call->interval);
 }
 
-/* Numbers have two ends, classes a flag each. */
+/* Numbers have two interval ends, classes one flag each. */
 static int wants_set(const predict_job *job)
 {
     return wants_interval(job) && job->apply.report->task == MCR_CLASSIFY;
@@ -144,7 +144,7 @@ void cli_predict_name(predict_job *job)
                              : mcr_model_class_name(a->model, j);
 }
 
-/* Objects that the model was not trained on. */
+/* Calibrates on objects that the model was not trained on. */
 static int calibrate(predict_job *job)
 {
     cli_apply *a = &job->apply;
@@ -159,7 +159,7 @@ static int calibrate(predict_job *job)
     return bad;
 }
 
-/* The targets of detection, by the class that is the anomaly. */
+/* The targets of detection, given the class of anomalies. */
 static int mark_anomaly(predict_job *job)
 {
     cli_apply *a = &job->apply;
@@ -286,9 +286,8 @@ int cli_predict_put(void *arg, int64_t first, int64_t rows)
     return bad;
 }
 
-/* Scores cost more than decisions, which are made in float wherever that is enough. So metrics of
- * scores are computed where they are asked for, where scores are wanted anyway, and where there is
- * not much to do. */
+/* Scores cost more than decisions, which are computed in float if that suffices. So metrics of
+ * scores are computed if requested, if scores are needed anyway, or if there is little work. */
 static int keep_scores(predict_job *job)
 {
     const double little = 2e8; /* multiply-adds */
@@ -306,7 +305,7 @@ static int keep_scores(predict_job *job)
         return 0;
     if (!cli_evaluation_ranks(e) && (e->metrics || !(call->scores || has_proba || work < little)))
         return 0;
-    /* One-vs-one has no score for a class. */
+    /* One-vs-one has no score per class. */
     int64_t positive, negative = 0;
     mcr_model_sides(a->model, 0, &positive, &negative);
     int per_class = outputs == 1 || (outputs == classes && negative < 0);
@@ -325,7 +324,7 @@ static int predict(predict_job *job)
 {
     cli_apply *a = &job->apply;
     const predict_call *call = job->call;
-    int64_t at_once = wants_draws(job) ? a->n : cli_apply_block(a); /* draws go together */
+    int64_t at_once = wants_draws(job) ? a->n : cli_apply_block(a); /* samples are drawn jointly */
     int other = call->scores || call->proba || call->std || wants_draws(job) || wants_interval(job);
     if (!(job->value = cli_alloc_matrix(a->c, a->n, job->targets, sizeof *job->value)))
         return 1;
@@ -387,7 +386,7 @@ static void warn_of_unknown(const cli_apply *a)
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 
-/* Inside is +1 and outside -1. Other targets may mean anything: 1 is often the anomaly. */
+/* Inliers are +1 and outliers -1. Other targets are ambiguous: 1 is often the anomaly. */
 static int has_sides(const mcr_data *data)
 {
     const double *target = mcr_data_targets(data);
@@ -413,7 +412,7 @@ static void say_sides(const predict_job *job)
     cli_progress_log(a->c, MCR_LOG_WARNING, text);
 }
 
-/* Of several processes: the results of all, for the metrics. */
+/* With several processes: collects all results, for the metrics. */
 static int gather(predict_job *job)
 {
     cli_apply *a = &job->apply;
@@ -446,7 +445,7 @@ static int gather(predict_job *job)
     return cli_fail(c, status);
 }
 
-/* Targets that cannot be compared are reported, and are no reason to withhold the predictions. */
+/* Targets that cannot be compared are reported, but do not prevent predictions. */
 static int measure(predict_job *job)
 {
     const cli_apply *a = &job->apply;
@@ -489,7 +488,7 @@ static int measure(predict_job *job)
     return job->targets > 1 ? 0 : cli_evaluation_check(a->c, e);
 }
 
-/* The share of targets within their intervals or sets, and how large these are on average. */
+/* The fraction of targets inside their intervals or sets, and the mean size of these. */
 static int coverage(const predict_job *job, double *covered, double *size)
 {
     const cli_apply *a = &job->apply;
@@ -559,7 +558,7 @@ static void print_json(const predict_job *job)
     cli_json_end(&j);
 }
 
-/* Of constant targets there is no share of the variance. */
+/* For constant targets r2 is undefined. */
 static const char *r2_text(char text[32], double r2)
 {
     if (isnan(r2))

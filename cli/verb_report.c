@@ -1,5 +1,4 @@
-/* verb_report.c: mercer report: one page with what there is to know of a model on some data, or
- * of two models.
+/* verb_report.c: mercer report: a page that describes a model on some data, or compares two models.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,10 +23,10 @@ typedef struct report_call {
 } report_call;
 
 enum { MOST_MODELS = 2, HARDEST = 10, MOST_ROWS = 20, DEPENDENCES = 4, NEAREST = 3 };
-/* Pixels of a picture: its text can still be read on a telephone. */
+/* Width of a picture in pixels: its text is still readable on a phone. */
 enum { NARROW = 480 };
 
-/* A model and what it says of the data. */
+/* A model and its predictions for the data. */
 typedef struct subject {
     const char *path;
     mcr_model *model;
@@ -73,7 +72,7 @@ static int read_models(report_job *job)
     return bad;
 }
 
-/* Predictions of all objects, with scores and probabilities as far as there are any. */
+/* Predictions for all objects, with scores and probabilities if available. */
 static int ask(report_job *job, subject *s)
 {
     cli *c = job->c;
@@ -231,7 +230,7 @@ static int put_metrics(const report_job *job)
     return bad;
 }
 
-/* A picture of a kind, where it can be drawn; others are not worth a fault. */
+/* A picture of a kind, if it can be drawn; if not, that is not an error. */
 static int put_picture(const report_job *job, const subject *s, const char *kind,
                        const char *column, const char *id)
 {
@@ -270,7 +269,7 @@ static int put_pictures(const report_job *job, const subject *s)
     return bad;
 }
 
-/* How predictions depend on the most important columns; those of no use are left out. */
+/* Partial dependence on the most important columns; uninformative ones are omitted. */
 static int put_dependences(const report_job *job, const subject *s, const mcr_importance_report *r)
 {
     const mcr_importance **item = cli_page_order(r);
@@ -323,7 +322,8 @@ static int harder_first(const void *a, const void *b)
                               : (x->object > y->object) - (x->object < y->object);
 }
 
-/* By how much it is wrong: errors of numbers; of classes what speaks against the true one. */
+/* How wrong a prediction is: the error of numbers; for classes decreasing with the score of the
+ * true one. */
 static double loss_of(const subject *s, int64_t i)
 {
     const mcr_evaluated *w = &s->evaluation.what;
@@ -362,7 +362,7 @@ static void put_id(const report_job *job, int64_t i)
         }
 }
 
-/* "12: yes (0.41)": the training object, its target, and how far it is. */
+/* "12: yes (0.41)": the training object, its target, and its distance. */
 static int put_nearest(const report_job *job, const subject *s, const mcr_coefficient *row,
                        int64_t i)
 {
@@ -384,7 +384,7 @@ static int put_nearest(const report_job *job, const subject *s, const mcr_coeffi
     return cli_fail(job->c, status);
 }
 
-/* The support vectors with their targets; NULL: the model has none, or they are not known. */
+/* The support vectors with their targets; NULL: there are none, or their targets are unknown. */
 static mcr_coefficient *read_support(const report_job *job, const subject *s)
 {
     int64_t count = mcr_model_support(s->model);

@@ -66,7 +66,7 @@ static void say_address(cli *c, const char *address, double idle)
     fflush(stdout);
 }
 
-/* By the program that opens addresses here; what it prints is not ours. */
+/* With the system's opener; its output is discarded. */
 static void open_browser(const char *address)
 {
     pid_t child = fork();

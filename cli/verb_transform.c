@@ -1,4 +1,4 @@
-/* verb_transform.c: mercer transform: coordinates of objects, and vectors that have them.
+/* verb_transform.c: mercer transform: coordinates of objects, and their pre-images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,16 +21,16 @@ typedef struct transform_call {
 typedef struct transform_job {
     cli_apply apply;
     const transform_call *call;
-    int64_t pairs;     /* of coordinates, from two kernels */
-    double (*sums)[5]; /* of each pair: a, b, aa, bb, ab */
+    int64_t pairs;     /* pairs of coordinates, from two kernels */
+    double (*sums)[5]; /* for each pair: a, b, aa, bb, ab */
     /* Pre-images: of a block, then distances to the projections; of all. */
     double *vectors, *distance;
     int64_t features;
-    char (*numbers)[24]; /* names of features that have none */
+    char (*numbers)[24]; /* default names of features */
     double least, most, sum;
 } transform_job;
 
-/* Names for features that have none, as a table without names has them. */
+/* Default names of features, as for a table without names. */
 static void number_columns(transform_job *job)
 {
     job->numbers = cli_alloc((size_t)job->features, sizeof *job->numbers);
@@ -137,7 +137,7 @@ static int put(void *arg, int64_t first, int64_t rows)
     return a->output ? cli_output_rows(a->output, a->buffer, rows, a->cols) : 0;
 }
 
-/* What is reported of the objects of all processes. */
+/* Combines the reported numbers of all processes. */
 static int sum_up(transform_job *job)
 {
     cli *c = job->apply.c;

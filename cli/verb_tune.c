@@ -1,4 +1,4 @@
-/* verb_tune.c: mercer tune: looks for the best parameters, and trains with them.
+/* verb_tune.c: mercer tune: searches for the best parameters, and trains with them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ typedef struct tune_job {
 
 /* ---- before the work --------------------------------------------------------------------------*/
 
-/* What is done is kept beside the model. */
+/* Results so far are stored next to the model. */
 static int choose_checkpoint(tune_job *job)
 {
     const tune_call *call = job->call;
@@ -52,7 +52,7 @@ static int choose_checkpoint(tune_job *job)
         snprintf(job->checkpoint, capacity, "%s.tuning", call->output);
         search->checkpoint = job->checkpoint;
     }
-    /* One that is there is of an interrupted search: the same call goes on with it. */
+    /* An existing file belongs to an interrupted search: the same call continues it. */
     search->resume = call->resume ||
                      (search->checkpoint && stat(search->checkpoint, &(struct stat){0}) == 0);
     return call->resume && !search->checkpoint
@@ -196,8 +196,7 @@ static void print_point(const mcr_tune_report *r, const mcr_point *p)
            p->options);
 }
 
-/* The best points, one per line; first the one that was chosen, as others may be better by
- * chance. */
+/* The best points, one per line; first the chosen one, because others may be better by chance. */
 static void print_best(const mcr_tune_report *r)
 {
     enum { SHOWN = 8 };
@@ -211,7 +210,7 @@ static void print_best(const mcr_tune_report *r)
             print_point(r, order[p]);
             shown++;
         }
-    /* Order: what could not be trained or was left out comes last. */
+    /* Order: points that could not be trained or were dropped come last. */
     const mcr_point *first = order[0], *best = r->point[r->best];
     if (first->state == MCR_POINT_DONE && first->score != best->score && strchr(first->kernel, '['))
         printf(
@@ -271,7 +270,7 @@ static int draw(const tune_job *job)
     return bad;
 }
 
-/* A search that did not come to its end. */
+/* Warns that the search did not finish. */
 static void warn_stopped(const tune_job *job)
 {
     const mcr_tune_report *r = job->report;

@@ -17,7 +17,7 @@ typedef struct verify_call {
     double C, epsilon, tol;
 } verify_call;
 
-/* A number of the table, and what the model says that it may err by. */
+/* A number of the table, and its error bound according to the model. */
 typedef struct row {
     const char *name, *key;
     const mcr_verified *number;
@@ -74,7 +74,7 @@ static void print_json(cli *c, const mcr_model *model, const mcr_verification *v
     cli_json_end(&j);
 }
 
-/* The digits that are known, as fit prints them. */
+/* The significant digits, as fit prints them. */
 static const char *text_of(char *text, const row *of, double value, double error)
 {
     return isnan(value) ? "-" : of->write(text, value, error);

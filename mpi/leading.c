@@ -1,7 +1,7 @@
 /* leading.c: leading eigenvectors by SLEPc's EPS.
  *
- * The matrix is a shell, as that of solvers.c: D'D of the centred features, whose products are
- * added up over the ranks. It has as many rows as there are landmarks; every rank has all of it.
+ * The matrix is a shell matrix, as in solvers.c: D'D of the centred features, whose products are
+ * summed over the ranks. Its order is the number of landmarks; every rank has all of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static PetscErrorCode multiply(Mat a, Vec x, Vec y)
     return j->status ? PETSC_ERR_USER : 0;
 }
 
-/* As the certificate has it: against the largest value. */
+/* As in the certificate: relative to the largest eigenvalue. */
 static PetscErrorCode test(EPS eps, PetscScalar value, PetscScalar none, PetscReal residual,
                            PetscReal *error, void *arg)
 {
@@ -47,7 +47,7 @@ static PetscErrorCode test(EPS eps, PetscScalar value, PetscScalar none, PetscRe
     return 0;
 }
 
-/* Closer than what is asked for: the coordinates are compared with those of one process. */
+/* Tighter than requested: the coordinates are compared with those of one process. */
 static PetscErrorCode set_up(EPS eps, Mat a, job *j)
 {
     const mcr_leading *p = j->p;

@@ -1,8 +1,8 @@
 /* main.c: the program mercer-mpi: the verbs of mercer, run by several processes.
  *
- * fit, predict and transform have their rows spread over the ranks; cv and tune have their tasks.
- * Every rank runs the same verb. The first one writes: what the others would print goes nowhere,
- * but for the message of one that fails.
+ * fit, predict and transform distribute the rows over the ranks; cv and tune distribute tasks.
+ * Every rank runs the same verb. Only the first rank prints; the output of the others is discarded,
+ * except for the message of a failed rank.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 #include "read.h"
 #include "team.h"
 
-/* The table of functions that cli/ calls has no place for more than the program itself. */
+/* A global, because the functions that cli/ calls have no other way to reach it. */
 static ranks job;
 
 /* ---- what the verbs ask for -------------------------------------------------------------------*/
@@ -34,7 +34,7 @@ static int open_context(cli *c)
     return 0;
 }
 
-/* Patterns in quotes are followed here: thousands of files are too many words. */
+/* Quoted patterns are expanded here: thousands of files are too many arguments. */
 static mcr_status read_rows(cli *c, mcr_data **out, const char *const *path, int files,
                             const mcr_read_options *options)
 {
@@ -100,14 +100,14 @@ static cli_team team = {.open = open_context,
 
 typedef struct call {
     int argc;
-    char **argv; /* without the options of this program */
+    char **argv; /* without this program's own options */
     const char *verb, *petsc;
     double timeout;
-    const char *wrong; /* a value of --timeout that is none */
-    bool threads;      /* the call says how many */
+    const char *wrong; /* an invalid value of --timeout */
+    bool threads;      /* the call sets the number */
 } call;
 
-/* Of the call: all ranks find the same, and the first one reports it. */
+/* For an invalid call: all ranks detect it, and the first one reports it. */
 static int refuse(const char *text, const char *word)
 {
     if (job.team.rank == 0)
@@ -115,7 +115,7 @@ static int refuse(const char *text, const char *word)
     return 2;
 }
 
-/* --name VALUE or --name=VALUE; moves *i to the value. NULL: it is another word. */
+/* --name VALUE or --name=VALUE; moves *i to the value. NULL: another argument. */
 static const char *option_value(char **argv, int argc, int *i, const char *name)
 {
     size_t length = strlen(name);
@@ -193,7 +193,7 @@ static int check_call(const call *k)
     return 0;
 }
 
-/* Cores that the ranks of this machine share, unless the call says it. */
+/* Divides the machine's cores among its ranks, unless the call sets the threads. */
 static void set_threads(call *k)
 {
     static char words[2][32];
@@ -230,7 +230,7 @@ static int check_same(const call *k)
 
 /* ---- what other ranks would print -------------------------------------------------------------*/
 
-static FILE *aside; /* standard error of ranks but the first */
+static FILE *aside; /* standard error of all ranks except the first */
 
 static void set_aside(void)
 {
@@ -246,7 +246,7 @@ static void set_aside(void)
         close(nothing);
 }
 
-/* The last line that this rank has printed, without the name of the program. */
+/* The last line that this rank has printed, without the program's name. */
 static void last_line(char text[1024])
 {
     char line[1024];
@@ -278,14 +278,14 @@ static int run(call *k)
     int status = alone && job.team.rank > 0 ? 0 : cli_run(k->argc, k->argv, alone ? NULL : &team);
     if (job.team.rank > 0 && status)
         last_line(why);
-    bool known = job.ended; /* the verb has reported it */
+    bool known = job.ended; /* already reported by the verb */
     int all = ranks_end(&job, status, why);
     if (all && !status && !known && job.team.rank == 0)
         fprintf(stderr, "mercer-mpi: rank %d: %s\n", job.failed, job.why);
     return status ? status : all;
 }
 
-/* Ranks that do not all come to the beginning: MPI itself would wait for ever. */
+/* Not all ranks have started: MPI itself would wait forever. */
 static void not_met(int number)
 {
     static const char text[] = "mercer-mpi: the ranks have not met within the time limit "
@@ -296,7 +296,7 @@ static void not_met(int number)
     _exit(1);
 }
 
-/* The first rank reports it; mpirun ends the others then. */
+/* The first rank reports it; mpirun then ends the others. */
 static void limit_beginning(double seconds)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");

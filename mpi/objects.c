@@ -1,7 +1,7 @@
 /* objects.c: objects of other ranks: landmarks, samples, support vectors.
  *
- * They travel as models keep them (model/objects.h). Targets and weights are numbers: each rank
- * fills in those it has, and the sum is all of them.
+ * They are sent in the format of model files (model/objects.h). Targets and weights are numbers:
+ * each rank fills in its own, and the sum over the ranks gives all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@ typedef struct picking {
     mcr *ctx;
     const mcr_data *data;
     mcr_rows rows;
-    int64_t first;  /* the number of this rank's first object */
-    int64_t *own;   /* its objects among the rows, by their numbers here */
-    int64_t *where; /* and their places in rows */
+    int64_t first;  /* number of this rank's first object */
+    int64_t *own;   /* this rank's objects among the rows, by local number */
+    int64_t *where; /* and their positions in rows */
     int64_t count;
 } picking;
 
@@ -63,7 +63,7 @@ static mcr_status pack(const picking *p, mcr_text *text)
     return s;
 }
 
-/* The objects of one rank; turn[place in rows] = number among those unpacked so far. */
+/* The objects of one rank; turn[position in rows] = number among those unpacked so far. */
 static mcr_status unpack(const picking *p, const char *bytes, size_t count, mcr_data **out,
                          int64_t *turn, int64_t *done)
 {
@@ -129,13 +129,13 @@ static mcr_status share_targets(const picking *p, mcr_data *d)
     return !s && from->weight ? share_numbers(p, from->weight, 1, &d->weight) : s;
 }
 
-/* All parts as one, in the order of the rows. */
+/* Joins all parts, in the order of the rows. */
 static mcr_status join(const picking *p, mcr_data **part, const int64_t *turn, mcr_data **out)
 {
     int64_t parts = 0;
     mcr_data *joint = NULL, *view = NULL;
     for (int k = 0; k < p->r->team.count; k++)
-        if (mcr_data_count(part[k]) > 0) { /* to the front: all are freed all the same */
+        if (mcr_data_count(part[k]) > 0) { /* to the front; all are freed in any case */
             mcr_data *swap = part[parts];
             part[parts++] = part[k];
             part[k] = swap;

@@ -7,7 +7,7 @@
 
 #include <petscsys.h>
 
-/* Their codes say little; what has failed is in the status of the job. */
+/* Their error codes say little; the actual failure is in the status of the job. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         PetscErrorCode code_ = (call);                                                             \

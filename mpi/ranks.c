@@ -11,7 +11,7 @@
 
 enum { OP_END = 1, OP_SUM, OP_LARGEST, OP_GATHER, OP_COLLECT };
 
-/* Numbers of one message: counts are int, and the parts of a long one can travel one by one. */
+/* Numbers per message: counts are int, and a long message can be sent in parts. */
 enum { AT_ONCE = 1 << 26 };
 
 /* ---- waiting ----------------------------------------------------------------------------------*/
@@ -26,14 +26,14 @@ static void give_up(const ranks *r)
     MPI_Abort(r->comm, 1);
 }
 
-/* Until a message is there. Ranks that share a core let each other work: MPI_Wait would not. */
+/* Waits for a message. Unlike MPI_Wait, it lets other ranks on the same core work. */
 static void finish(ranks *r, MPI_Request *request)
 {
     enum { QUICK = 200, MOST_NAP = 1000000 };
     double began = mcr_now();
     long nap = 2000; /* nanoseconds */
     int done = 0;
-    /* The lowest rank that waits is the one that reports it. */
+    /* Staggered, so that the lowest waiting rank reports it. */
     double limit = r->limit + 0.2 * r->team.rank;
     for (int64_t i = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE), !done; i++) {
         if (i < QUICK) {
@@ -66,7 +66,7 @@ static void broadcast(ranks *r, void *bytes, int count, int root)
 
 /* ---- agreement --------------------------------------------------------------------------------*/
 
-/* Whether all ranks are about to do the same. Their messages are in r->why if one has failed. */
+/* Whether all ranks are about to do the same. If one has failed, its message is in r->why. */
 static bool agree(ranks *r, int op, int64_t count, bool fail, const char *message)
 {
     int64_t v[5] = {fail ? r->team.count - r->team.rank : 0, op, -op, count, -count};

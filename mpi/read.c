@@ -1,4 +1,4 @@
-/* read.c: files by parts.
+/* read.c: reading files in parts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "data/data.h"
 #include "share.h"
 
-/* What readers look at to find out what the columns are, and as much again. */
+/* Twice the bytes that readers use to determine the columns. */
 enum { HEAD = 1 << 19 };
 
 typedef struct file {
@@ -22,7 +22,7 @@ typedef struct file {
     const char *path;
     FILE *from;
     int64_t size;
-    double changed; /* when, as the system has it */
+    double changed; /* modification time */
     char *head;     /* whole lines from the beginning */
     int64_t head_bytes;
 } file;
@@ -44,7 +44,7 @@ static double changed_at(const struct stat *at)
     return (double)at->st_mtim.tv_sec + 1e-9 * (double)at->st_mtim.tv_nsec;
 }
 
-/* A file that another program writes to is not what was read. */
+/* Fails if another program has written to the file meanwhile. */
 static mcr_status check_unchanged(const file *f)
 {
     struct stat at;
@@ -65,7 +65,7 @@ static mcr_status get_bytes(const file *f, int64_t first, int64_t count, char *t
     return MCR_OK;
 }
 
-/* Where the line begins that `at` is in, or the next one if it is not its first byte. */
+/* The start of the line at `at`, or of the next one if `at` is not its first byte. */
 static mcr_status next_line(const file *f, int64_t at, int64_t *begin)
 {
     *begin = at <= 0 ? 0 : at >= f->size ? f->size : at;
@@ -114,7 +114,7 @@ static void close_file(file *f)
         mcr_free(f->ctx, f->head);
 }
 
-/* Whether an object is a line, so that any line is a place to cut. */
+/* Whether every object is a line, so that the file can be cut at any line. */
 static bool has_lines(const file *f, const mcr_read_options *o)
 {
     static const char *const others[] = {"npy", "fasta", "tu", "precomputed"};
@@ -139,7 +139,7 @@ static int64_t count_lines(const char *bytes, int64_t count)
     return lines;
 }
 
-/* A fault in a part, at the line that it has in the file. */
+/* Reports an error in a part with its line number in the file. */
 static mcr_status place_fault(const file *f, mcr_status status, int64_t head_lines, int64_t first)
 {
     int64_t line = mcr_message_line(f->ctx), before = 0;
@@ -173,8 +173,8 @@ static bool splits_quotes(const char *bytes, int64_t count)
     return quotes % 2 != 0;
 }
 
-/* The lines that begin at bytes first to end - 1. The head stands before them, so that all ranks
- * see the same columns; its rows are then left out. */
+/* The lines that begin at bytes first to end - 1. They are preceded by the head, so that all ranks
+ * see the same columns; its rows are then dropped. */
 static mcr_status read_lines(mcr_data **out, const file *f, int64_t first, int64_t end,
                              const mcr_read_options *o)
 {
@@ -199,7 +199,7 @@ static mcr_status read_lines(mcr_data **out, const file *f, int64_t first, int64
         from = head ? mcr_data_count(head) : 0;
     if (!s)
         rows = mcr_data_count(all) - from;
-    if (!s && short_of) { /* few lines: the columns are what the whole head says */
+    if (!s && short_of) { /* few lines: the head determines the columns */
         mcr_data_free(all);
         s = read_bytes(&all, f, f->head, f->head_bytes, o);
     }
@@ -213,7 +213,7 @@ static mcr_status read_lines(mcr_data **out, const file *f, int64_t first, int64
 
 /* ---- all files --------------------------------------------------------------------------------*/
 
-/* This rank's part of file number k, of which `before` bytes are in files before it. */
+/* This rank's part of file number k, with `before` bytes in the files before it. */
 static mcr_status read_part(const ranks *r, mcr_data **out, const file *f, int64_t before,
                             int64_t all, const mcr_read_options *o)
 {
@@ -240,7 +240,7 @@ static mcr_status read_whole(const ranks *r, mcr_data **out, const file *f, mcr 
     return s;
 }
 
-/* No objects, with the columns of the first file. */
+/* An empty data set with the columns of the first file. */
 static mcr_status read_nothing(mcr_data **out, const file *f, const mcr_read_options *o)
 {
     mcr_data *head = NULL;
@@ -264,7 +264,7 @@ static mcr_status read_files(const ranks *r, mcr_data **out, file *f, int files,
         all += f[k].size;
         s = get_head(&f[k]);
     }
-    if (!s && files > 1 && !o.like) { /* the columns of the first file decide for all */
+    if (!s && files > 1 && !o.like) { /* the columns of the first file apply to all */
         s = read_bytes(&first, &f[0], f[0].head, f[0].head_bytes, &o);
         o.like = s ? NULL : mcr_data_layout(first);
     }
@@ -285,7 +285,7 @@ static mcr_status read_files(const ranks *r, mcr_data **out, file *f, int files,
     return s;
 }
 
-/* The same files in all ranks: their sizes and times travel. */
+/* Checks that all ranks see the same files: compares sizes and times. */
 static mcr_status check_same(ranks *r, mcr *ctx, const file *f, int files)
 {
     double size = 0, changed = 0;

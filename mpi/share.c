@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "data/data.h"
 
-/* Numbers of more than these different values are no classes. */
+/* Numbers with more distinct values than this are not classes. */
 enum { MANY = 10000 };
 
 /* ---- classes ----------------------------------------------------------------------------------*/
@@ -41,7 +41,7 @@ static int64_t find(const list *l, const char *name)
     return -1;
 }
 
-/* Names one after the other, each with its 0; in the order of the ranks, each once. */
+/* Names, NUL-terminated and concatenated; in the order of the ranks, each once. */
 static void merge(list *l, const char *bytes, size_t count)
 {
     for (size_t at = 0; at < count; at += strlen(bytes + at) + 1)
@@ -71,7 +71,7 @@ static mcr_status join_names(ranks *r, const mcr_data *own, char **all, list *l)
     return MCR_OK;
 }
 
-/* Of two words the rarer is the positive one, as where all rows are in one place. */
+/* Of two names the rarer one is positive, as with all rows in one process. */
 static mcr_status set_positive(ranks *r, mcr_data *d)
 {
     double count[2] = {0, 0};
@@ -135,7 +135,8 @@ static mcr_status share_classes(ranks *r, mcr_data *d, const mcr_data *own)
 
 /* ---- columns ----------------------------------------------------------------------------------*/
 
-/* Names, kinds and columns of the fields: ranks that read other things would compute nonsense. */
+/* Compares names, kinds and columns of the fields: ranks with different data would compute
+ * nonsense. */
 static mcr_status check_fields(ranks *r, const mcr_data *own)
 {
     mcr_text text;
@@ -169,7 +170,7 @@ static mcr_status share_columns(ranks *r, mcr_data *d)
         if (d->store[f]->kind != MCR_SPARSE)
             continue;
         s = r->team.largest(&r->team, d->ctx, &cols, 1);
-        d->store[f]->cols = (int64_t)cols; /* read here a moment ago: nobody else has it */
+        d->store[f]->cols = (int64_t)cols; /* just read here: not shared yet */
     }
     return s;
 }

@@ -1,9 +1,9 @@
 /* solvers.c: conjugate gradients by PETSc's KSP.
  *
- * The operator is a shell: what the library computes on this rank's rows, added up over the ranks
- * by one MPI_Allreduce. Iterates have as many numbers as there are landmarks, thousands beside
- * millions of rows: every rank has all of them, and inner products cost no message. So the solvers
- * run on PETSC_COMM_SELF, in all ranks the same.
+ * The operator is a shell matrix: the library's product on this rank's rows, summed over the ranks
+ * by one MPI_Allreduce. Iterates have one number per landmark, thousands compared with millions of
+ * rows: every rank has all of them, and inner products need no messages. So the solvers run on
+ * PETSC_COMM_SELF, identically in all ranks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 typedef struct job {
     const mcr_conjugate *c;
     mcr_status status;
-    double *last, *direction; /* the iterate before, and the direction that was multiplied */
+    double *last, *direction; /* the previous iterate, and the direction that was multiplied */
     int64_t steps;
     double norm;
 } job;
@@ -51,7 +51,7 @@ static PetscErrorCode precondition(PC pc, Vec r, Vec z)
     return j->status ? PETSC_ERR_USER : 0;
 }
 
-/* How far the last step went along its direction. */
+/* The length of the last step along its direction. */
 static PetscErrorCode find_length(KSP ksp, job *j, double *length)
 {
     Vec at;

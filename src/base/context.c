@@ -217,8 +217,8 @@ const char *mcr_version(void)
         MCR_VERSION_PATCH);
 }
 
-/* Messages quote files and arguments of any content: keep terminals and logs safe from them. Cuts
- * at a whole UTF-8 character, as the text may have been cut to fit. */
+/* Messages quote files and arguments with arbitrary content: protects terminals and logs. Cuts at a
+ * whole UTF-8 character, because the text may have been truncated to fit. */
 static void clean(char *text, bool was_cut)
 {
     size_t length = strlen(text);
@@ -247,8 +247,8 @@ static bool quotes(const char *text, const char *old)
     return old[0] != '\0' && strstr(text, old) != NULL;
 }
 
-/* Writes "text" or "FILE:LINE: text". The new message is made aside first: an argument may be the
- * old message itself. */
+/* Writes "text" or "FILE:LINE: text". The new message is built in a separate buffer first, because
+ * an argument may be the old message. */
 static mcr_status set_message(mcr *ctx, mcr_status status, const char *file, int64_t line,
                               const char *format, va_list args)
 {
@@ -340,7 +340,7 @@ void mcr_log(mcr *ctx, int level, const char *format, ...)
 
 void mcr_deadline_set(mcr *ctx, double seconds)
 {
-    if (ctx->covered) /* that of the whole holds */
+    if (ctx->covered) /* the estimate for the whole search applies */
         return;
     ctx->deadline = seconds > 0 ? mcr_now() + seconds : 0;
     ctx->whole_since = 0;
@@ -354,8 +354,8 @@ void mcr_deadline_set_whole(mcr *ctx, double seconds)
         ctx->whole_since = mcr_now();
 }
 
-/* Whether the rest of such work will take far too long. What is seen of it first may be slow, and
- * says nothing yet: a tenth of the time is given to it in any case. */
+/* Whether such work will take far too long. The first estimates may be misleading, so that it
+ * always gets a tenth of the time. */
 static bool is_hopeless(const mcr *ctx, double fraction, double now)
 {
     double spent = now - ctx->whole_since, allowed = ctx->deadline - ctx->whole_since;

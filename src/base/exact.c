@@ -1,8 +1,8 @@
-/* exact.c: the last resort of reading numbers: exact integers.
+/* exact.c: the last resort of number parsing: exact integers.
  *
- * The decimal is compared with the middle between two neighbouring doubles, both scaled to
- * integers. No more than 767 digits can matter for that comparison being equal; what comes behind
- * 800 only needs to be known as "more than nothing".
+ * The decimal is compared with the midpoint of two adjacent doubles, both scaled to integers. At
+ * most 767 digits can matter for a tie; of the digits after 800 it only matters whether one is not
+ * zero.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ static int compare(const natural *a, const natural *b)
     return 0;
 }
 
-/* The digits as an integer; returns the weight of its last digit. */
+/* Reads the digits as an integer; returns the weight of its last digit. */
 static int64_t read_digits(natural *x, const char *first, const char *last, int64_t exponent)
 {
     int kept = 0, more = 0;
@@ -95,7 +95,7 @@ static int64_t read_digits(natural *x, const char *first, const char *last, int6
         }
     }
     multiply_add(x, scale, group);
-    if (more) { /* any digit behind will do */
+    if (more) { /* any digit after these will do */
         multiply_add(x, 10, 1);
         left_out--;
     }
@@ -104,7 +104,7 @@ static int64_t read_digits(natural *x, const char *first, const char *last, int6
 
 uint64_t mcr_round_exactly(const char *first, const char *last, int64_t exponent, uint64_t bits)
 {
-    /* The middle above `bits` is (2 m + 1) 2^(e - 1). */
+    /* The midpoint above `bits` is (2 m + 1) 2^(e - 1). */
     uint64_t m = bits & (((uint64_t)1 << 52) - 1);
     int64_t e = (int64_t)(bits >> 52);
     if (e > 0)
@@ -114,7 +114,7 @@ uint64_t mcr_round_exactly(const char *first, const char *last, int64_t exponent
     e -= 1023 + 52;
     natural middle = {.count = 1, .limb = {2 * m + 1}}, value;
     int64_t weight = read_digits(&value, first, last, exponent);
-    int64_t twos = weight - (e - 1); /* value * 2^twos against the middle, after the fives */
+    int64_t twos = weight - (e - 1); /* value * 2^twos against the midpoint, after the fives */
     if (weight >= 0)
         multiply_power_of_five(&value, weight);
     else

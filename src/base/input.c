@@ -1,7 +1,7 @@
 /* input.c: reading files, standard input and memory, plain or gzip, by lines or by bytes.
  *
  * Bytes pass from a source (a descriptor or memory), through zlib if they are gzip, into one
- * window. Lines are handed out in place: the window moves only when it runs out, and grows only
+ * window. Lines are returned in place: the window moves only when it is used up, and grows only
  * when a line does not fit.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,26 +35,26 @@ struct mcr_input {
     const char *memory;
     size_t memory_left;
     mcr_source source; /* .read NULL: none */
-    bool raw_end;      /* of the source; or of all gzip members */
+    bool raw_end;      /* end of the source, or of all gzip members */
 
     bool gzip, member_open, inflate_ready;
     z_stream z;
     uint64_t packed, unpacked; /* bytes through zlib */
-    char *raw;                 /* compressed bytes on their way; not used for memory */
+    char *raw;                 /* compressed bytes not yet unpacked; not used for memory */
 
-    bool in_archive; /* a member of an archive, with what it must unpack to, and did so far */
+    bool in_archive; /* a member of an archive: expected size and checksum, and those so far */
     uint64_t size, given;
     uint32_t sum, given_sum;
 
-    char *window; /* space + 1 bytes: the last stays free for the byte behind a line */
+    char *window; /* space + 1 bytes: the last one is for the readable byte after a line */
     size_t capacity, start, end;
-    bool ended; /* nothing will come into the window any more */
+    bool ended; /* no more bytes will come into the window */
     int64_t line_number;
 };
 
 /* ---- the source ---- */
 
-/* Up to count bytes; *got = 0 at the end only. */
+/* Up to count bytes; *got = 0 only at the end. */
 static mcr_status read_raw(mcr_input *in, void *to, size_t count, size_t *got)
 {
     *got = 0;
@@ -103,7 +103,7 @@ static void zlib_free(void *ctx, void *block)
     mcr_free(ctx, block);
 }
 
-/* Makes sure that zlib has input, unless the source has ended. */
+/* Ensures that zlib has input, unless the source has ended. */
 static mcr_status feed(mcr_input *in)
 {
     if (in->z.avail_in > 0)
@@ -122,7 +122,7 @@ static mcr_status damaged(mcr_input *in, const char *what)
                        in->in_archive ? "archive" : "gzip", what);
 }
 
-/* Behind a member: another one, zeros (tapes and some tools pad with them), or nothing. */
+/* After a member: another one, zeros (padding of tapes and some tools), or nothing. */
 static mcr_status next_member(mcr_input *in)
 {
     for (;;) {
@@ -170,7 +170,7 @@ static mcr_status read_gzip(mcr_input *in, void *to, size_t count, size_t *got)
     return mcr_reading_unpacked(in->ctx, in->name, in->packed - in->z.avail_in, in->unpacked);
 }
 
-/* Compares what a member of an archive gives with what the archive says; count 0: its end. */
+/* Compares the unpacked bytes of a member with the archive's entry; count 0: the end. */
 static mcr_status check_member(mcr_input *in, const void *bytes, size_t count)
 {
     if (count > 0)
@@ -196,8 +196,7 @@ static mcr_status read_some(mcr_input *in, void *to, size_t count, size_t *got)
     return status;
 }
 
-/* Brings more bytes behind those in the window; makes space first. Sets `ended` if none are
- * left. */
+/* Appends more bytes to the window, after making space. Sets `ended` if none are left. */
 static mcr_status fill(mcr_input *in)
 {
     if (in->start > 0) {
@@ -224,8 +223,8 @@ static mcr_status fill(mcr_input *in)
     return MCR_OK;
 }
 
-/* Unpacks what the source has from here on; the first bytes of it are in the window already. bits:
- * zlib's, which say what it is. */
+/* Unpacks the source from here on; its first bytes are already in the window. bits: zlib's window
+ * bits, which select the format. */
 static mcr_status open_zlib(mcr_input *in, int bits)
 {
     in->raw = mcr_alloc(in->ctx, WINDOW, 1);
@@ -246,7 +245,7 @@ static mcr_status open_zlib(mcr_input *in, int bits)
     return MCR_OK;
 }
 
-/* Looks at the first two bytes. If they say gzip, what was read becomes zlib's input. */
+/* Checks the first two bytes. If they are gzip's, the bytes read so far become zlib's input. */
 static mcr_status detect_gzip(mcr_input *in)
 {
     while (in->end < 2 && !in->ended) {
@@ -261,7 +260,7 @@ static mcr_status detect_gzip(mcr_input *in)
 
 /* ---- opening ---- */
 
-/* Takes over source->fd and source->source in every case. */
+/* Takes ownership of source->fd and source->source in every case. */
 static mcr_status start(mcr_input **out, mcr *ctx, const char *name, const mcr_input *source)
 {
     mcr_status status = MCR_NO_MEMORY;
@@ -385,7 +384,7 @@ mcr_status mcr_input_line(mcr_input *in, const char **line, size_t *length)
 {
     *line = NULL;
     *length = 0;
-    size_t searched = 0; /* bytes from start that hold no line end */
+    size_t searched = 0; /* bytes from start without a line end */
     const char *newline;
     for (;;) {
         const char *from = in->window + in->start + searched;
@@ -450,7 +449,7 @@ mcr_status mcr_input_some(mcr_input *in, void *to, size_t count, size_t *got)
             in->start += n;
         } else if (in->ended) {
             break;
-        } else if (left >= in->capacity) { /* much at once needs no copy */
+        } else if (left >= in->capacity) { /* large reads need no copy */
             mcr_status status = read_some(in, next, left, &n);
             if (status != MCR_OK)
                 return status;

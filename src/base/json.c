@@ -1,7 +1,6 @@
 /* json.c: a JSON reader without recursion, and a writer.
  *
- * The open containers stand on a fixed stack of value numbers; the reader is a loop over values
- * with two questions: what may come here, and what follows it.
+ * The open containers are kept on a fixed stack of value numbers; the reader is a loop over values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +71,7 @@ static mcr_status fail_here(const reader *r, const char *p, const char *text)
     return fail_text(r->json, p - r->json->bytes, text);
 }
 
-/* What was found instead of `wanted`: the byte, where it can be shown, or the end. */
+/* Fails with what was found instead of `wanted`: the byte, if printable, or the end. */
 static mcr_status fail_wanted(const reader *r, const char *wanted)
 {
     char text[128];
@@ -161,7 +160,7 @@ static int put_utf8(char *to, uint32_t c)
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits at p, -1 if they are not there. */
+/* Four hexadecimal digits at p; -1 if there are none. */
 static int32_t hex4(const char *p, const char *end)
 {
     int32_t value = 0;
@@ -180,7 +179,7 @@ static int32_t hex4(const char *p, const char *end)
     return value;
 }
 
-/* The character of a \u escape; r->p stands behind the 'u' and moves behind the digits. */
+/* The character of a \u escape; r->p is after the 'u' and moves past the digits. */
 static mcr_status read_unicode(reader *r, uint32_t *out)
 {
     const char *start = r->p - 2;
@@ -201,7 +200,7 @@ static mcr_status read_unicode(reader *r, uint32_t *out)
     return MCR_OK;
 }
 
-/* One escape at r->p (a backslash) to its bytes. */
+/* Decodes the escape at r->p (a backslash). */
 static mcr_status read_escape(reader *r, char to[4], int *count)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -224,7 +223,7 @@ static mcr_status read_escape(reader *r, char to[4], int *count)
     return status;
 }
 
-/* Moves r->p over bytes that need no change, to a quote, a backslash or the end. */
+/* Moves r->p past bytes that need no decoding, to a quote, a backslash or the end. */
 static mcr_status pass_plain(reader *r)
 {
     const unsigned char *p = (const unsigned char *)r->p, *end = (const unsigned char *)r->end;
@@ -241,8 +240,8 @@ static mcr_status pass_plain(reader *r)
     return p < end ? MCR_OK : fail_here(r, r->end, "the text ends inside a string");
 }
 
-/* The string at r->p (its first quote). Without escapes the text itself is used; else the bytes go
- * to the scratch area, whose size (that of the whole text) is enough for all of them. */
+/* The string at r->p (its first quote). Without escapes it refers to the text itself; otherwise it
+ * is decoded into the scratch buffer, which is as large as the whole text. */
 static mcr_status read_string(reader *r, mcr_json_value *v)
 {
     mcr_json *json = r->json;
@@ -297,7 +296,7 @@ static const char *pass_digits(const char *p, const char *end)
     return p;
 }
 
-/* JSON's grammar is narrower than mcr_parse_real's, so the extent is found here. */
+/* JSON's grammar is narrower than that of mcr_parse_real, so the extent is determined here. */
 static mcr_status read_number(reader *r, mcr_json_value *v)
 {
     const char *start = r->p, *p = start, *end = r->end;
@@ -357,7 +356,7 @@ static void pass_space(reader *r)
         r->p++;
 }
 
-/* A new value at r->p on the list; pointers to earlier ones are void afterwards. */
+/* Appends a new value at r->p; pointers to earlier values become invalid. */
 static mcr_status add_value(reader *r, mcr_json_value **v)
 {
     mcr_json *json = r->json;
@@ -398,7 +397,7 @@ static mcr_status read_value(reader *r)
     return MCR_OK;
 }
 
-/* `"key" :` in front of a member's value. */
+/* Reads `"key" :` before a member's value. */
 static mcr_status read_key(reader *r)
 {
     mcr_json_value *key;
@@ -417,8 +416,8 @@ static mcr_status read_key(reader *r)
     return MCR_OK;
 }
 
-/* Closes containers as long as their brackets come, and passes the comma before the next value.
- * `fresh`: nothing has been read in the innermost container. */
+/* Closes containers while closing brackets follow, and skips the comma before the next value.
+ * `fresh`: the innermost container is still empty. */
 static mcr_status read_closers(reader *r, bool fresh)
 {
     mcr_json_value *in;
@@ -558,7 +557,7 @@ void mcr_json_write_key(mcr_json_writer *w, const char *key)
     w->comma = false;
 }
 
-/* Also the control characters U+0080 to U+009F, which terminals obey. */
+/* Also the control characters U+0080 to U+009F, which terminals interpret. */
 static bool needs_escape(const unsigned char *p)
 {
     return *p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0);

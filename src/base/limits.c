@@ -1,9 +1,9 @@
-/* limits.c: how much memory this context may take, and how much of it a file may cause.
+/* limits.c: how much memory a context may allocate, and how much of it a file may cause.
  *
- * Every block is counted. The limit for all of them together is the limit for data plus the memory
- * budget plus a little for everything else. While a file is read, a lower one holds: the limit for
- * data, and, unless the user has set that, a multiple of the bytes that were read. A file of a
- * kilobyte that says that it holds a gigabyte is then refused before anything is taken.
+ * Every block is counted. The limit for all blocks together is the limit for data plus the memory
+ * budget plus a small reserve. While a file is read, a lower limit applies: the limit for data and,
+ * unless the user has set that, a multiple of the bytes read so far. So a file of a kilobyte that
+ * claims to hold a gigabyte is refused before anything is allocated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <time.h>
 
-static const size_t SLACK = (size_t)32 << 20; /* beside data and kernel values */
-static const size_t FLOOR = (size_t)32 << 20; /* what any file may take while it is read */
-enum { EXPANSION = 64 }; /* and that for each of its bytes: text becomes at most 30 times as long */
+static const size_t SLACK = (size_t)32 << 20; /* for everything except data and kernel values */
+static const size_t FLOOR = (size_t)32 << 20; /* what any file may use while it is read */
+enum { EXPANSION = 64 }; /* and this much per byte read: text grows by a factor of 30 at most */
 static const uint64_t UNPACKED_FREELY = (uint64_t)4 << 20;
 enum { UNPACKED_RATIO = 250, UNPACKED_TIMES_LIMIT = 16 };
 
@@ -53,7 +53,7 @@ size_t mcr_reading_most(const mcr *ctx, size_t bytes)
     return ctx->data_limit_given || own > ctx->config.data_bytes ? ctx->config.data_bytes : own;
 }
 
-/* What the file being read may cause. */
+/* The memory that the file being read may cause. */
 static size_t allowance(const mcr *ctx)
 {
     return mcr_reading_most(ctx, ctx->reading.bytes);
@@ -99,7 +99,7 @@ void mcr_reading_end(mcr *ctx)
     set_limit(ctx);
 }
 
-/* Says why `bytes` more cannot be had. */
+/* Reports why `bytes` more cannot be allocated. */
 static void refuse(mcr *ctx, size_t bytes, size_t taken)
 {
     char need[MCR_SIZE_TEXT], all[MCR_SIZE_TEXT], size[MCR_SIZE_TEXT];

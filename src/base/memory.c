@@ -1,8 +1,8 @@
 /* memory.c: aligned blocks over the user's realloc; sizes; the memory budget.
  *
  * A raw block from the hook holds, in this order: padding, a header, the block. The block starts at
- * a multiple of 64, the header ends where it starts. The hook may return any alignment and may move
- * a raw block to another one, so the padding can change when a block is resized.
+ * a multiple of 64, directly after the header. The hook may return memory of any alignment and may
+ * change the alignment when it moves a block, so the padding can change when a block is resized.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,16 +19,16 @@
 enum { ALIGN = 64, MAGIC = 0x4d435242 };
 
 typedef struct header {
-    size_t bytes;    /* of the block */
-    uint32_t offset; /* of the block in the raw block */
+    size_t bytes;    /* size of the block */
+    uint32_t offset; /* offset of the block in the raw block */
     uint32_t magic;
 } header;
 
 enum { OVERHEAD = sizeof(header) + ALIGN - 1 };
 
-/* The system gives memory when it is first touched, page by page, and each page takes longer than
- * what is computed into it. So large blocks ask for large pages, where the system has them on
- * demand, and begin where such a page does. A request, which may be ignored. */
+/* The system maps memory when it is first touched, page by page, and each page fault takes longer
+ * than computing the page's values. So large blocks request large pages, if the system provides
+ * them on demand, and are aligned to them. The request may be ignored. */
 static const size_t LARGE_PAGE = (size_t)1 << 21;
 
 static void ask_for_large_pages(void *block, size_t bytes)
@@ -93,7 +93,7 @@ static void *set_header(void *raw, size_t bytes)
     return block;
 }
 
-/* The system gives no more: what was counted for the block is taken back. */
+/* The system is out of memory: takes the block off the account and reports it. */
 static void say_short(mcr *ctx, size_t bytes)
 {
     mcr_memory_release(ctx, bytes);
@@ -102,7 +102,7 @@ static void say_short(mcr *ctx, size_t bytes)
              mcr_size_text(bytes, text));
 }
 
-/* False, with the message, when the block cannot be asked for at all. */
+/* False, with a message, if the size of the block is impossible. */
 static bool block_bytes(mcr *ctx, uint64_t count, size_t size, size_t *bytes)
 {
     size_t total;
@@ -136,7 +136,7 @@ void *mcr_alloc_zero(mcr *ctx, uint64_t count, size_t size)
     if (ctx->config.realloc == mcr_default_realloc) {
         if (!mcr_memory_admit(ctx, bytes))
             return NULL;
-        /* calloc knows which pages come fresh from the system and need no clearing. */
+        /* calloc knows which pages are fresh from the system and need no clearing. */
         void *raw = calloc(1, bytes + OVERHEAD);
         if (raw == NULL) {
             say_short(ctx, bytes);
@@ -263,7 +263,7 @@ mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, s
         more = 16;
     if (more < need)
         more = need;
-    /* A T ** may not be read as a void **; its bytes may. */
+    /* A T ** must not be accessed as a void **; its bytes may be copied. */
     void *old;
     memcpy(&old, block, sizeof old);
     void *grown = mcr_resize(ctx, old, (uint64_t)more, size);

@@ -1,7 +1,7 @@
 /* nearest.c: the word that was probably meant.
  *
  * Edit distance with insertion, deletion, substitution and swap of neighbours (optimal string
- * alignment), three rolling rows. Upper and lower case are the same here.
+ * alignment), three rolling rows. Case is ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,8 @@ static int distance(const char *a, int n, const char *b, int m)
     return above[m];
 }
 
-/* "polynomial" for "poly" and "norm" for "normalize" are far by edits but clear to people. */
+/* "polynomial" for "poly" and "norm" for "normalize" are far by edit distance but obvious to
+ * people. */
 static bool starts_alike(const char *a, int n, const char *b, int m)
 {
     int common = least(n, m);

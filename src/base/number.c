@@ -1,9 +1,9 @@
-/* number.c: text to numbers, correctly rounded, without locale.
+/* number.c: text to numbers, correctly rounded, independent of the locale.
  *
- * Three ways, each for what the one before cannot decide: small decimals are exact in one
- * floating-point operation (Clinger 1990); the rest takes a 64 x 128-bit product with a power of
- * five (Eisel-Lemire; D. Lemire, Number parsing at a gigabyte per second, 2021); more than 19
- * digits that lie next to the middle of two doubles go to exact integers (exact.c).
+ * Three methods, each for the cases that the previous one cannot decide: small decimals are exact
+ * in one floating-point operation (Clinger 1990); others take a 64 x 128-bit product with a power
+ * of five (Eisel-Lemire; D. Lemire, Number parsing at a gigabyte per second, 2021); decimals of
+ * more than 19 digits next to the midpoint of two doubles use exact integers (exact.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static double with_sign(double size, bool negative)
 }
 
 /* The bits of the double nearest to w * 10^q (or, with `down`, of one just below or equal, never
- * more than one step away). *sure = false when the table's precision does not decide. */
+ * more than one step away). *sure = false if the precision of the table is not sufficient. */
 static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
 {
     *sure = true;
@@ -61,7 +61,7 @@ static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
     w <<= lead;
     mcr_uint128 product = (mcr_uint128)w * power[0];
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
-    if ((high & 0x1ff) == 0x1ff) { /* the bits to round by could still get a carry */
+    if ((high & 0x1ff) == 0x1ff) { /* a carry could still reach the rounding bits */
         uint64_t more = (uint64_t)(((mcr_uint128)w * power[1]) >> 64);
         low += more;
         high += low < more;
@@ -69,7 +69,7 @@ static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
             *sure = false;
     }
     int top = (int)(high >> 63);
-    uint64_t m = high >> (top + 9); /* 54 bits: one to round by */
+    uint64_t m = high >> (top + 9); /* 54 bits: one for rounding */
     /* floor(log2(10^q)) = 217706 q / 65536 in this range */
     int64_t e = ((217706 * q) >> 16) + 63 + top - lead + EXPONENT_BIAS;
     if (e <= 0) {
@@ -78,7 +78,7 @@ static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
         m >>= 1 - e;
         if (!down)
             m += m & 1;
-        return m >> 1; /* a carry into the hidden bit is the smallest normal number: as it is */
+        return m >> 1; /* a carry into the hidden bit correctly gives the smallest normal number */
     }
     /* Only these powers can give an exact tie; then round to even. */
     if (low <= 1 && q >= -4 && q <= 23 && (m & 3) == 1 && m << (top + 9) == high)
@@ -113,15 +113,16 @@ static double round_decimal(const decimal *d)
 }
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Takes the digits among the 8 characters at p, without a branch for each: they are moved to the
- * top, as behind zeros, and neighbours are added in pairs: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns
- * their count. */
+/* Parses the digits among the 8 characters at p without a branch per digit: shifts them to the top,
+ * as if after leading zeros, and combines neighbours: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns their
+ * count. */
 static int take_up_to_eight(const char *p, uint64_t *w)
 {
     static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     uint64_t v;
     memcpy(&v, p, sizeof v);
-    /* The high bit of a byte says "no digit"; carries can only spoil bytes behind the first. */
+    /* The high bit of a byte marks a non-digit; carries can only affect bytes after the first
+     * one. */
     uint64_t other = ((v + 0x4646464646464646u) | (v - 0x3030303030303030u)) & 0x8080808080808080u;
     int count = other != 0 ? __builtin_ctzll(other) >> 3 : 8;
     if (count == 0)
@@ -160,7 +161,7 @@ static const char *read_digits(const char *p, const char *end, uint64_t *w)
     return p;
 }
 
-/* The exponent behind a mantissa; p unchanged if there is none ("5e" is 5 and a rest). */
+/* The exponent after a mantissa; p unchanged if there is none ("5e" is 5 followed by "e"). */
 static const char *read_exponent(const char *p, const char *end, int64_t *exponent)
 {
     const char *s = p + 1;
@@ -178,7 +179,7 @@ static const char *read_exponent(const char *p, const char *end, int64_t *expone
     return s;
 }
 
-/* w overflowed: takes the first 19 digits that count. */
+/* w has overflowed: takes the first 19 significant digits. */
 static void cut_digits(decimal *d)
 {
     const char *p = d->first;
@@ -227,7 +228,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
 {
     if (p == end)
         return NULL;
-    const bool negative = *p == '-'; /* signs of data are random: no branch for them */
+    const bool negative = *p == '-'; /* the signs of data are unpredictable: no branch */
     p += negative | (*p == '+');
     decimal d = {.w = 0, .first = p};
     for (; p < end && digit_at(p) <= 9; p++)

@@ -7,14 +7,14 @@
 
 #include <stdint.h>
 
-/* Of numbers, or of structs that begin with one. */
+/* Compare numbers, or structs that begin with one. */
 int mcr_reals_rising(const void *a, const void *b);
 int mcr_reals_falling(const void *a, const void *b);
 int mcr_int32_rising(const void *a, const void *b);
 int mcr_int64_rising(const void *a, const void *b);
 int mcr_uint64_rising(const void *a, const void *b);
 
-/* Of these, or of structs that begin like them: equal values by rising numbers. */
+/* Compare these, or structs that begin like them; equal values are ordered by number. */
 typedef struct mcr_ranked {
     double value;
     int64_t number;

@@ -1,9 +1,9 @@
-/* output.c: writing a whole file so that readers see the old one or the new one, never a part.
+/* output.c: replaces a file atomically: readers see the old file or the new one, never a part.
  *
- * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which vanishes with
- * the process. It is synced and linked to the target, or, where that exists, to a temporary name
- * and then renamed over it. Where there are no such files the temporary name is there from the
- * start. What is not a regular file (a device, a pipe) is written to directly.
+ * The bytes go to a file without a name (O_TMPFILE) in the target's folder, which disappears with
+ * the process. It is synced and linked to the target or, if that exists, to a temporary name that
+ * is then renamed over it. On file systems without O_TMPFILE the temporary name exists from the
+ * start. Anything but a regular file (a device, a pipe) is written directly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,14 +30,14 @@ enum { NAME_BYTES = sizeof MARK + 8 };
 
 struct mcr_output {
     mcr *ctx;
-    char *name;      /* as the user wrote it, for messages */
-    char *target;    /* the file to replace, links followed; NULL: written directly */
-    char *temporary; /* a name beside it; NULL with target */
-    bool named;      /* the temporary file has that name now */
-    uint32_t number; /* of the last name tried */
+    char *name;      /* as given by the user, for messages */
+    char *target;    /* the file to replace, links resolved; NULL: written directly */
+    char *temporary; /* a name in the same folder; NULL with target */
+    bool named;      /* the temporary file already has that name */
+    uint32_t number; /* number of the last name tried */
     int fd;
     bool owns_fd;
-    mcr_status status; /* of the first failed write */
+    mcr_status status; /* first failed write */
     size_t used;
     char *buffer;
 };
@@ -52,7 +52,7 @@ static mcr_status fail(mcr_output *o, const char *what, int code)
 
 /* ---- files of dead processes ------------------------------------------------------------------*/
 
-/* Whether name is that of a temporary file for the target called base. */
+/* Whether name is that of a temporary file for the target named base. */
 static bool is_temporary(const char *name, const char *base, size_t length)
 {
     if (strncmp(name, base, length) != 0 || strncmp(name + length, MARK, sizeof MARK - 1) != 0)
@@ -61,7 +61,7 @@ static bool is_temporary(const char *name, const char *base, size_t length)
     return strspn(digits, "0123456789abcdef") == 8 && digits[8] == '\0';
 }
 
-/* A writer holds a lock on its file as long as it lives, so what can be locked is left over. */
+/* A writer holds a lock on its file while it runs, so a file that can be locked is left over. */
 static void remove_if_left(int folder, const char *name)
 {
     struct stat info;
@@ -115,7 +115,7 @@ static void next_name(mcr_output *o)
              (unsigned)o->number);
 }
 
-/* A file without a name in the target's folder; false: this file system has none. */
+/* Opens a file without a name in the target's folder; false: not supported by the file system. */
 static bool open_nameless(mcr_output *o)
 {
 #ifdef O_TMPFILE
@@ -137,8 +137,8 @@ static bool open_nameless(mcr_output *o)
     return false;
 }
 
-/* "TARGET.tmp-mercer-XXXXXXXX". The lock is taken after the file is there: whoever cleans up in
- * between removes it, and then it is made once more. */
+/* "TARGET.tmp-mercer-XXXXXXXX". The lock is taken after the file exists: another process that
+ * cleans up in between may remove the file, which is then created again. */
 static int open_named(mcr_output *o)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -199,8 +199,8 @@ static mcr_status open_path(mcr_output *o, const char *path)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
         return o->fd >= 0 ? MCR_OK : fail(o, "written", errno);
     }
-    /* A write-protected file stays as it is, although its directory, or being root, would allow
-     * more. */
+    /* A write-protected file is not replaced, even if the directory or root's rights would allow
+     * it. */
     if (exists && (info.st_mode & 0222) == 0)
         return fail(o, "written", EACCES);
     if (exists && access(path, W_OK) != 0)
@@ -285,8 +285,8 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count)
 
 /* ---- the end ----------------------------------------------------------------------------------*/
 
-/* Makes the new name last through a power cut. The file is in its place by now, so a failure here
- * could not be undone; file systems that cannot sync a directory are no reason to complain. */
+/* Makes the new name survive a power failure. The file is already in its place, so a failure here
+ * could not be undone; file systems that cannot sync a directory are accepted. */
 static void sync_directory(const char *path)
 {
     int fd = open_folder(path);
@@ -296,13 +296,13 @@ static void sync_directory(const char *path)
     }
 }
 
-/* Gives the nameless file a name: the target's own if there is none yet, else that of a temporary
- * file to be renamed. Returns 0 or the error. */
+/* Gives the file a name: the target's if that does not exist yet, else a temporary one to be
+ * renamed. Returns 0 or the error. */
 static int give_name(mcr_output *o)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
-    (void)flock(o->fd, LOCK_EX | LOCK_NB); /* nobody else can have it */
+    (void)flock(o->fd, LOCK_EX | LOCK_NB); /* no other process can hold it */
     if (linkat(AT_FDCWD, link, AT_FDCWD, o->target, AT_SYMLINK_FOLLOW) == 0)
         return 0;
     for (int tries = 0; tries < 100 && errno == EEXIST; tries++) {
@@ -329,7 +329,7 @@ static mcr_status finish(mcr_output *o)
         return fail(o, "replaced", errno);
     o->named = false;
     sync_directory(o->target);
-    int closed = close(o->fd); /* last, as it gives up the lock */
+    int closed = close(o->fd); /* last, because it releases the lock */
     o->fd = -1;
     if (closed != 0 && errno != EINTR)
         return fail(o, "written", errno);
@@ -344,7 +344,7 @@ const char *mcr_output_temporary(const mcr_output *o)
 mcr_status mcr_output_commit(mcr_output *o)
 {
     mcr_status status = finish(o);
-    mcr_output_abandon(o); /* frees; what is committed has no temporary file any more */
+    mcr_output_abandon(o); /* frees; after the commit there is no temporary file */
     return status;
 }
 

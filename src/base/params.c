@@ -1,4 +1,4 @@
-/* params.c: filling and printing the value struct that a parameter table describes.
+/* params.c: setting and printing the struct of values that a parameter table describes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "base/context.h"
 #include "base/number.h"
 
-static const double EXACT_INTEGERS = 9007199254740992.0; /* 2^53: doubles count by ones up to it */
+static const double EXACT_INTEGERS = 9007199254740992.0; /* 2^53: integers below are exact */
 
 /* ---- places in the value struct ---- */
 
@@ -78,8 +78,8 @@ static bool span_is(span s, const char *word, size_t length)
     return (size_t)(s.end - s.start) == length && memcmp(s.start, word, length) == 0;
 }
 
-/* Infinity is a word. Digits that come out as infinity were meant as a number, which no double
- * holds. */
+/* Infinity must be written as a word. Digits that give infinity mean a number too large for a
+ * double. */
 static bool has_overflowed(span s, double value)
 {
     for (const char *p = s.start; isinf(value) && p < s.end; p++)
@@ -118,7 +118,7 @@ static bool read_flag(span s, int *value)
     return false;
 }
 
-/* The next of "a|b|c"; *rest is NULL behind the last. */
+/* The next choice of "a|b|c"; *rest is NULL after the last. */
 static span next_choice(const char **rest)
 {
     span s = {*rest, strchr(*rest, '|')};
@@ -144,7 +144,7 @@ static bool read_choice(span s, const char *choices, int *value)
     return false;
 }
 
-/* The next number of "1", "1, 2" or "[1, 2]"; sets *fault when there is something else. Start with
+/* The next number of "1", "1, 2" or "[1, 2]"; sets *fault if something else follows. Start with
  * *next = NULL; false at the end. */
 static bool next_real(span s, const char **next, double *value, bool *fault)
 {
@@ -192,7 +192,7 @@ static bool within(const mcr_param *p, double value)
     return above && below;
 }
 
-/* "above 0", "from 0 to 1", "at least 1 and below 2". "" when there are no limits. */
+/* "above 0", "from 0 to 1", "at least 1 and below 2"; "" without limits. */
 static void say_limits(const mcr_param *p, char *text, size_t size)
 {
     char min[MCR_REAL_TEXT], max[MCR_REAL_TEXT];
@@ -259,7 +259,7 @@ static mcr_status refuse_choice(mcr *ctx, const char *owner, const mcr_param *p,
                     near != NULL ? near : "", near != NULL ? "\"?)" : "");
 }
 
-/* A quoted text ends with its quote and has \" and \\ inside; an unquoted one stands for itself. */
+/* A quoted text ends at its quote and may contain \" and \\; an unquoted one is taken literally. */
 static mcr_status set_text(mcr *ctx, const mcr_param *p, void *values, const char *text,
                            size_t length)
 {
@@ -370,7 +370,7 @@ void mcr_params_free(mcr *ctx, const mcr_param *table, void *values)
         release(ctx, p, values);
 }
 
-/* Copies what is owned; the rest byte by byte. */
+/* Copies owned memory; other values byte by byte. */
 static mcr_status copy_one(mcr *ctx, const mcr_param *p, void *to, const void *from)
 {
     const void *source = place_const(p, from);
@@ -483,7 +483,7 @@ bool mcr_params_is_standard(const mcr_param *p, const void *values)
     return false;
 }
 
-/* Letters, digits and _ . - / stand alone; other texts are quoted, so that they also read back from
+/* Letters, digits and _ . - / need no quotes; other texts are quoted, so that they can also be read
  * inside a kernel expression. */
 static void print_text(const char *text, mcr_text *to)
 {

@@ -1,5 +1,5 @@
-/* philox.h (internal to base): the bare block function, apart so that it can be checked against the
- * published vectors.
+/* philox.h (internal to base): the block function of Philox, separate so that it can be tested
+ * against the published vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

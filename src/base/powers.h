@@ -9,14 +9,15 @@
 
 __extension__ typedef unsigned __int128 mcr_uint128;
 
-/* The 128 leading bits (high half first) of 5^q at position q - MCR_POWER_MIN, scaled to fill them:
- * rounded down for q >= 0 (exact up to 55), rounded up for q < 0 (never exact). */
+/* The 128 leading bits of 5^q (high half first) at index q - MCR_POWER_MIN, normalised: rounded
+ * down for q >= 0 (exact up to 55), rounded up for q < 0 (never exact). */
 enum { MCR_POWER_MIN = -342, MCR_POWER_MAX = 324 };
 extern const uint64_t mcr_powers_of_five[][2];
 
-/* Rounds a decimal exactly, however long. first .. last is its digits with an optional '.', not all
- * of them zeros; the last digit has the weight 10^exponent. `bits` is a positive double not above
- * it, such that the right answer is that double or the next one; gives its bits. */
+/* Rounds a decimal of any length exactly. first .. last are its digits with an optional '.', not
+ * all of them zero; the last digit has the weight 10^exponent. `bits` is a positive double not
+ * above it, such that the correct result is that double or the next one; returns the bits of the
+ * result. */
 uint64_t mcr_round_exactly(const char *first, const char *last, int64_t exponent, uint64_t bits);
 
 #endif

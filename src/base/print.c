@@ -1,8 +1,8 @@
 /* print.c: the shortest text of a number that reads back as the same number.
  *
- * Schubfach (R. Giulietti, The Schubfach way to render doubles, 2020): among the decimals of the
+ * Schubfach (R. Giulietti, The Schubfach way to render doubles, 2020): of the decimals with the
  * fewest digits inside the rounding interval, the one nearest to the value. Three products with a
- * 128-bit power of ten decide it; the power table is that of the reader.
+ * 128-bit power of ten decide; the table of powers is shared with the reader.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@ typedef struct decimal {
     int exponent;
 } decimal;
 
-/* floor(g * c / 2^128) with the lowest bit set if anything was cut off ("round to odd"), where g
- * = high, low is slightly above a power of ten: what lies below 2 in the middle part is that. */
+/* floor(g * c / 2^128) with the lowest bit set if anything was cut off ("round to odd"), where g =
+ * high, low is slightly above a power of ten: a middle part below 2 is due to that excess. */
 static uint64_t scale(uint64_t high, uint64_t low, uint64_t c)
 {
     mcr_uint128 x = (mcr_uint128)low * c, y = (mcr_uint128)high * c + (uint64_t)(x >> 64);
@@ -38,7 +38,7 @@ static decimal shortest(uint64_t c, int q, bool narrow_below)
     const int h = q + ((-k * 1741647) >> 19) + 1;
     const uint64_t *power = mcr_powers_of_five[-k - MCR_POWER_MIN];
     uint64_t high = power[0], low = power[1];
-    if (-k >= 0) { /* cut off in the table; needed is the next above */
+    if (-k >= 0) { /* the table is truncated; here the next larger value is needed */
         low++;
         high += low == 0;
     }
@@ -81,7 +81,7 @@ static char *put_digits(char *end, uint64_t v)
     return end;
 }
 
-/* Plain from 1e-4 up to 1e16, as in Python; "d.ddde-5" outside. `point` is the number of digits
+/* Plain from 1e-4 up to 1e16, as in Python; otherwise "d.ddde-5". `point` is the number of digits
  * before the decimal point. */
 static char *lay_out(char *to, const char *digits, int count, int point)
 {
@@ -122,7 +122,7 @@ static char *lay_out(char *to, const char *digits, int count, int point)
     return to + (count - point);
 }
 
-/* c * 2^q, or a whole number below `whole`, up to which all of them are numbers. */
+/* c * 2^q, or an integer below `whole`, the limit up to which all integers are representable. */
 static int print(char *text, double value, double whole, uint64_t c, int q, bool narrow_below)
 {
     char *to = text, buffer[24], *const end = buffer + sizeof buffer, *digits;

@@ -34,7 +34,7 @@ void mcr_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2
     out[3] = c3;
 }
 
-/* A bijection of 64 bits in which every input bit moves every output bit (the finisher of
+/* A bijection of 64 bits in which every input bit affects every output bit (the finaliser of
  * SplitMix64; Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x)
 {
@@ -45,8 +45,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Streams with the same name and seed have different keys for sure; others with probability
- * 1 - 2^-64. */
+/* Streams with the same name and seed always have different keys; others with probability 1 -
+ * 2^-64. */
 mcr_random mcr_random_stream(uint64_t seed, const char *name, uint64_t number)
 {
     uint64_t h = mix(seed + 0x9e3779b97f4a7c15u);
@@ -86,7 +86,7 @@ static double polynomial(const double *c, int degree, double x)
 
 /* The inverse of the normal distribution function at 1/2 + q, |q| < 1/2: rational approximations in
  * three ranges, relative error about 1e-16 (M. Wichura, algorithm AS 241, 1988). `tail` is the
- * probability beyond, min(1/2 + q, 1/2 - q), given apart because it is exact. */
+ * probability beyond, min(1/2 + q, 1/2 - q), passed separately because it is exact. */
 static double normal_quantile(double q, double tail)
 {
     static const double middle_above[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
@@ -137,8 +137,8 @@ static double normal_quantile(double q, double tail)
     return q < 0 ? -size : size;
 }
 
-/* By inversion: one draw a number, and no sine or cosine that differs between C libraries. The
- * uniform is the middle of one of 2^53 cells, so never 0 or 1, and symmetric. */
+/* By inversion: one draw per number, and no sine or cosine, which differ between C libraries. The
+ * uniform is the midpoint of one of 2^53 cells, so never 0 or 1, and symmetric. */
 double mcr_random_normal(mcr_random *r)
 {
     int64_t cell = (int64_t)(mcr_random_bits(r) >> 11) - ((int64_t)1 << 52);
@@ -147,8 +147,8 @@ double mcr_random_normal(mcr_random *r)
     return normal_quantile(q, ((double)from_end + 0.5) * 0x1p-53);
 }
 
-/* The high half of bits * limit is uniform once the few low halves that come too often are drawn
- * again (D. Lemire, Fast random integer generation in an interval, 2019). */
+/* The high half of bits * limit is uniform once the few low halves that are too frequent are
+ * rejected (D. Lemire, Fast random integer generation in an interval, 2019). */
 int64_t mcr_random_below(mcr_random *r, int64_t limit)
 {
     assert(limit > 0);

@@ -1,7 +1,7 @@
 /* random.h (internal): counter-based random numbers with named streams.
  *
  * A stream is a key made of seed, name and number; the i-th draw is a function of key and i alone,
- * so results do not depend on threads or on what else is drawn. Philox4x32-10 (Salmon et al. 2011).
+ * so results depend neither on threads nor on other draws. Philox4x32-10 (Salmon et al. 2011).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* range.c: several values of a parameter in one word.
+/* range.c: ranges of parameter values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static bool parse(const char *text, range *r)
         return strchr(text, ':') == NULL;
     if (!parse_part(&at, &r->high))
         return false;
-    if (!*at) { /* by ones */
+    if (!*at) { /* in steps of 1 */
         double count = floor(r->high - r->low) + 1;
         r->count = count <= MOST_VALUES ? (int64_t)count : MOST_VALUES + 1;
         r->high = r->low + (double)(r->count - 1);
@@ -49,7 +49,8 @@ static bool parse(const char *text, range *r)
            (!r->ratio || r->low > 0);
 }
 
-/* 16 rather than 16.000000000000004: the nearest number of 14 digits, where that is rounding. */
+/* 16 rather than 16.000000000000004: the nearest number of 14 digits, if the difference is
+ * rounding. */
 static double without_noise(double value)
 {
     if (value == 0)

@@ -1,8 +1,8 @@
-/* resume.c: a file with a header in text ("mercer checkpoint", the version, a sum of what the
- * training is), then each part's name, length and bytes, and a checksum of all of it.
+/* resume.c: the checkpoint file: a header in text ("mercer checkpoint", the version, a checksum of
+ * the training's inputs), then each part's name, length and bytes, and a checksum of the whole.
  *
- * The file is replaced as a whole, so that there is a complete one at all times. It is written when
- * the first state comes and then so seldom that it takes little of the time.
+ * The file is replaced atomically, so that there is always a complete one. It is written with the
+ * first state and then so rarely that it costs little time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@
 
 #include "base/team.h"
 
-#define PAUSE   10.0 /* seconds between two files, at least, */
-#define SHARE   30.0 /* and so many times what one takes to write, but not more than that: */
+#define PAUSE   10.0 /* least seconds between two writes, */
+#define SHARE   30.0 /* and at least this many times the duration of a write, but at most: */
 #define LONGEST 600.0
 
 typedef struct part {
     char name[MCR_PART_NAME];
     char *bytes;
     size_t length, capacity;
-    double next; /* when its state is to be taken again */
+    double next; /* when its state is to be stored again */
 } part;
 
 typedef struct series {
@@ -109,7 +109,7 @@ void mcr_walk_flag(mcr_walk *w, bool *flag)
         *flag = byte;
 }
 
-/* So that it may be counted on. */
+/* A count that was read back must be usable as a size. */
 void mcr_walk_count(mcr_walk *w, int64_t *count)
 {
     MCR_WALK(w, *count);
@@ -165,7 +165,7 @@ static part *find(resume *r, const char *name)
     return NULL;
 }
 
-/* A part that is not there yet; NULL: there is no memory. */
+/* Adds a new part; NULL: out of memory. */
 static part *add(mcr *ctx, resume *r, const char *name)
 {
     if (mcr_reserve(ctx, &r->part, &r->capacity, r->parts + 1, sizeof *r->part))
@@ -176,7 +176,7 @@ static part *add(mcr *ctx, resume *r, const char *name)
     return p;
 }
 
-/* p NULL: there was no memory for it. */
+/* p NULL: out of memory. */
 static mcr_status fill(mcr *ctx, part *p, const void *bytes, size_t length)
 {
     if (!p)
@@ -194,7 +194,7 @@ static mcr_status fill(mcr *ctx, part *p, const void *bytes, size_t length)
     return MCR_OK;
 }
 
-/* The parts of a file that is whole. */
+/* Reads the parts of a file whose checksum is correct. */
 static mcr_status take_parts(mcr *ctx, resume *r, const char *at, const char *end)
 {
     mcr_status s = MCR_OK;
@@ -210,7 +210,7 @@ static mcr_status take_parts(mcr *ctx, resume *r, const char *at, const char *en
         if ((uint64_t)(end - at) < length)
             return refuse(ctx, "the checkpoint is damaged");
         s = fill(ctx, add(ctx, r, name), at,
-                 (size_t)length); /* of two of a name the first counts */
+                 (size_t)length); /* of two parts with the same name the first counts */
         at += length;
     }
     return s;
@@ -324,11 +324,11 @@ void mcr_resume_name(mcr *ctx, const char *kind, char name[MCR_PART_NAME])
     if (at < r->counts)
         number = ++r->count[at].begun;
     pthread_mutex_unlock(&r->lock);
-    if (number > 0) /* else there was no memory: this part is not kept */
+    if (number > 0) /* else out of memory: the part is not stored */
         snprintf(name, MCR_PART_NAME, "%.24s/%lld", kind, (long long)number);
 }
 
-/* What the first process has of a part, in all of them. *length: its bytes and 1; 0: none. */
+/* Sends a part of the first process to all. *length: its bytes plus 1; 0: no such part. */
 static mcr_status share(mcr *ctx, char **bytes, double *length)
 {
     mcr_team *team = mcr_team_of_rows(ctx);
@@ -390,7 +390,7 @@ mcr_status mcr_resume_find(mcr *ctx, const char *name, mcr_walk_state *walk, voi
     return s;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static mcr_status take(mcr *ctx, resume *r, const char *name, mcr_walk_state *walk, void *self)
 {
     mcr_walk w = {.ctx = ctx};
@@ -441,7 +441,7 @@ void mcr_resume_drop(mcr *ctx, const char *name)
     size_t length = strlen(name);
     if (!r || length == 0)
         return;
-    length += name[length - 1] != '/'; /* with the end of the name */
+    length += name[length - 1] != '/'; /* including the end of the name */
     pthread_mutex_lock(&r->lock);
     for (int64_t i = 0; i < r->parts; i++)
         if (strncmp(r->part[i].name, name, length) == 0)

@@ -1,4 +1,4 @@
-/* rows.h (internal): walking over a selection of rows.
+/* rows.h (internal): selections of rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ static inline int64_t mcr_rows_at(mcr_rows r, int64_t i)
     return r.index ? r.index[i] : r.first + i;
 }
 
-/* At most `most` of the rows, from the given one on. */
+/* At most `most` of the rows, starting at the given one. */
 static inline mcr_rows mcr_rows_part(mcr_rows r, int64_t from, int64_t most)
 {
     int64_t count = r.count - from < most ? r.count - from : most;

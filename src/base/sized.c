@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 
-/* No version adds so much at once: a larger size is memory that was never set. */
+/* No version adds this much at once: a larger size is uninitialised memory. */
 enum { MOST_ADDED = 4096 };
 
 static size_t size_of(const void *sized)

@@ -1,4 +1,4 @@
-/* system.c: what the machine offers this process. Linux first; sysconf elsewhere.
+/* system.c: the resources that the machine offers this process: Linux interfaces, else sysconf.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 enum { MAX_CORES = 256 };
 
-/* Reads the head of a small file of /proc or /sys into text, closed with NUL; false if there is no
+/* Reads the start of a small file of /proc or /sys into text, NUL-terminated; false if there is no
  * such file. */
 static bool read_small(const char *path, char *text, size_t size)
 {
@@ -37,7 +37,7 @@ static bool read_small(const char *path, char *text, size_t size)
     return have > 0;
 }
 
-/* The number at p, after blanks; false when there is none ("max"). Saturates. */
+/* Parses the number at p, after blanks; false if there is none ("max"). Saturates. */
 static bool scan(const char *p, const char **end, uint64_t *value)
 {
     while (*p == ' ' || *p == '\t' || *p == '\n')
@@ -64,7 +64,7 @@ static bool read_number(const char *path, uint64_t *value)
 static int affinity_cores(void)
 {
 #ifdef __linux__
-    cpu_set_t sets[16]; /* the kernel refuses masks smaller than its own: space for 16,384 cores */
+    cpu_set_t sets[16]; /* the kernel refuses masks smaller than its own: 16,384 cores */
     if (sched_getaffinity(0, sizeof sets, sets) == 0) {
         int count = CPU_COUNT_S(sizeof sets, sets);
         if (count > 0)
@@ -75,8 +75,8 @@ static int affinity_cores(void)
     return online > 0 && online < MAX_CORES ? (int)online : online > 0 ? MAX_CORES : 1;
 }
 
-/* A container may own many cores for a part of the time: then more threads than its share only wait
- * for each other. 0: no quota. */
+/* A container may have many cores for a fraction of the time: then threads beyond its quota only
+ * wait for each other. 0: no quota. */
 static uint64_t quota_cores(void)
 {
     char text[64];
@@ -103,7 +103,8 @@ int mcr_system_cores(void)
     return cores < MAX_CORES ? cores : MAX_CORES;
 }
 
-/* MemAvailable counts what the kernel can reclaim; free pages alone would be far too low. */
+/* MemAvailable includes memory that the kernel can reclaim; free pages alone would be far too
+ * low. */
 static uint64_t available_bytes(void)
 {
     char text[2048];
@@ -169,7 +170,7 @@ void mcr_system_draw(uint64_t number[2])
     struct timespec now = {0};
     if (getentropy(number, 2 * sizeof *number) == 0)
         return;
-    clock_gettime(CLOCK_REALTIME, &now); /* there is no device: hard to foresee at least */
+    clock_gettime(CLOCK_REALTIME, &now); /* no random device: hard to predict at least */
     number[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid();
     number[1] = (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15u ^ (uint64_t)now.tv_sec;
 }

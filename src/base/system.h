@@ -1,4 +1,4 @@
-/* system.h (internal to base): what the machine offers this process.
+/* system.h (internal to base): the resources that the machine offers this process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cores this process may use: its affinity mask, cut down to the quota of its container; from 1 to
- * 256. */
+/* Cores that this process may use: its affinity mask, reduced to the quota of its container; from 1
+ * to 256. */
 int mcr_system_cores(void);
-/* Bytes that can be had without swapping, within the container's limit; at least 64 MiB. */
+/* Bytes available without swapping, within the container's limit; at least 64 MiB. */
 size_t mcr_system_memory(void);
-/* Address space that a limit of the process leaves; SIZE_MAX: there is no limit. */
+/* Address space left by the limit of the process; SIZE_MAX: no limit. */
 size_t mcr_system_address_space(void);
-/* Two numbers that nobody can foresee. */
+/* Two unpredictable random numbers. */
 void mcr_system_draw(uint64_t number[2]);
-/* The words for an errno value, in `buffer` or static. */
+/* The text for an errno value, in `buffer` or static. */
 const char *mcr_system_error(int code, char *buffer, size_t size);
 
 #endif

@@ -25,7 +25,7 @@ void mcr_text_free(mcr_text *t)
     mcr_text_init(t, ctx);
 }
 
-/* Space for count more bytes and the NUL. */
+/* Reserves space for count more bytes and the NUL. */
 static bool reserve(mcr_text *t, size_t count)
 {
     if (t->status != MCR_OK)

@@ -1,18 +1,18 @@
-/* threads.c: the one parallel loop, on threads that a context keeps.
+/* threads.c: the one parallel loop, on threads that belong to the context.
  *
- * A pool of our own and not an OpenMP region: at the end of a region every thread of the team must
- * have come and gone. When one of them finds its core taken by another program, the region waits
- * for a whole time slice, even if it had nothing left to do (measured: 3 ms for an empty loop
- * instead of 1 us). Here the calling thread works too, and waits at the end only for those that
- * have begun an item. It also spares the forked child a hang in libgomp, and ThreadSanitizer
+ * Why a pool of our own and not OpenMP: an OpenMP region ends only when every thread of the team
+ * has arrived. If one of them loses its core to another program, the region waits for a whole time
+ * slice, even if that thread had nothing left to do (measured: 3 ms for an empty loop instead of 1
+ * us). Here the calling thread works, too, and waits at the end only for threads that have started
+ * an item. The pool also avoids a hang of libgomp in forked children, and ThreadSanitizer
  * understands it.
  *
- * Items are handed out in rising order by an atomic counter, so every item below a failed one has
- * begun too: the lowest failed item, its status and its message do not depend on the number of
- * threads.
+ * Items are assigned in ascending order by an atomic counter, so that every item below a failed one
+ * has started, too: the lowest failed item, its status and its message do not depend on the number
+ * of threads.
  *
- * The variables below are of the process, not of a context: fork() copies the process, and a thread
- * has to know that it works inside a loop.
+ * The variables below belong to the process, not to a context: fork() copies the process, and a
+ * thread must know that it runs inside a loop.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,8 +31,8 @@
 #include "base/context.h"
 #include "base/worker.h"
 
-static atomic_bool threads_used; /* by this process, or its parent before fork */
-static atomic_bool forked_child; /* of a process that used threads: they did not come along */
+static atomic_bool threads_used; /* by this process, or by its parent before fork */
+static atomic_bool forked_child; /* child of a process that used threads: they were not copied */
 static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
 static _Thread_local mcr_failure *own_failure;
 
@@ -52,8 +52,7 @@ static void watch_forks(void)
     (void)pthread_atfork(NULL, NULL, after_fork);
 }
 
-/* Inside a loop of ours, or of a program that calls us from its own OpenMP region: the cores are
- * taken. */
+/* Inside one of our loops, or called from a program's own OpenMP region: the cores are in use. */
 static bool is_nested(void)
 {
 #ifdef _OPENMP
@@ -68,8 +67,8 @@ int mcr_workers(const mcr *ctx)
     int threads = ctx->config.threads;
     if (threads <= 1 || atomic_load(&forked_child) || is_nested())
         return 1;
-    /* Who asks for workers is about to use them, here or in BLAS, whose threads do not survive a
-     * fork either. */
+    /* A caller that asks for workers is about to use them, here or in BLAS, whose threads do not
+     * survive a fork either. */
     pthread_once(&watch_once, watch_forks);
     atomic_store(&threads_used, true);
     return threads;
@@ -85,7 +84,7 @@ typedef struct loop {
     atomic_int_least64_t next;
     atomic_bool failed;
     /* guarded by the pool's lock */
-    int64_t lowest; /* failed item so far */
+    int64_t lowest; /* lowest failed item so far */
     mcr_status status;
 } loop;
 
@@ -98,8 +97,8 @@ typedef struct helper {
 struct mcr_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    atomic_uint_least64_t epoch; /* counts loops; changed under the lock, watched without */
-    atomic_int active;           /* helpers inside the current loop; the same */
+    atomic_uint_least64_t epoch; /* number of loops; changed under the lock, polled without */
+    atomic_int active;           /* helpers inside the current loop; accessed likewise */
     loop *current;               /* NULL: none to enter */
     int asleep;                  /* helpers that wait for `work` */
     int started;
@@ -147,8 +146,8 @@ static void serve(loop *l, int worker)
 
 /* ---- waiting ---- */
 
-/* Loops follow each other within microseconds in a solver: watching for a moment saves the way
- * through the kernel. Longer would take the core from others. */
+/* In a solver, loops follow each other within microseconds: polling for a moment saves a system
+ * call. Polling longer would take the core from others. */
 static const double WATCH_SECONDS = 50e-6;
 
 static void relax(void)
@@ -218,7 +217,8 @@ static void *help(void *arg)
     return NULL;
 }
 
-/* Signals are for the program's own threads. A thread that cannot be had is done without. */
+/* Signals are left to the program's own threads. If a thread cannot be started, the pool works
+ * without it. */
 static void start_helpers(struct mcr_pool *pool, int wanted)
 {
     sigset_t all, old;
@@ -249,7 +249,7 @@ static void run_team(struct mcr_pool *pool, loop *l, int workers)
     serve(l, 0);
 
     pthread_mutex_lock(&pool->lock);
-    pool->current = NULL; /* who has not come yet need not come any more */
+    pool->current = NULL; /* helpers that have not arrived yet are no longer needed */
     if (atomic_load(&pool->active) > 0) {
         pthread_mutex_unlock(&pool->lock);
         watch_active(pool);
@@ -266,7 +266,7 @@ mcr_status mcr_pool_open(mcr *ctx)
     struct mcr_pool *pool = mcr_alloc_zero(ctx, 1, bytes);
     if (pool == NULL)
         return MCR_NO_MEMORY;
-    pthread_mutex_init(&pool->lock, NULL); /* these do not fail with default attributes */
+    pthread_mutex_init(&pool->lock, NULL); /* cannot fail with default attributes */
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
     atomic_init(&pool->epoch, 0);
@@ -280,8 +280,8 @@ void mcr_pool_close(mcr *ctx)
     struct mcr_pool *pool = ctx->pool;
     if (pool == NULL)
         return;
-    /* In a forked child there are no helpers to join, and the locks are as they were in the parent,
-     * perhaps held. */
+    /* A forked child has no helpers to join, and the locks are in the state they had in the parent,
+     * possibly held. */
     if (!atomic_load(&forked_child)) {
         pthread_mutex_lock(&pool->lock);
         pool->quit = true;
@@ -357,18 +357,18 @@ typedef struct reported_loop {
     int64_t items;
     mcr_work *work;
     void *arg;
-    atomic_int_least64_t done, tick; /* tick: when something was said last */
+    atomic_int_least64_t done, tick; /* tick: time of the last report */
 } reported_loop;
 
 static mcr_status reported_item(void *arg, int64_t item, int worker)
 {
-    enum { TICKS = 20 }; /* a second */
+    enum { TICKS = 20 }; /* per second */
     reported_loop *l = arg;
     double now = mcr_now();
     int64_t tick = (int64_t)((now - l->began) * TICKS);
     int_least64_t last = atomic_load(&l->tick);
     mcr_status status;
-    if (mcr_deadline_passed(l->ctx, now)) /* also in loops that are too short to report */
+    if (mcr_deadline_passed(l->ctx, now)) /* even in loops too short to report */
         return mcr_fail(l->ctx, MCR_STOPPED, "interrupted");
     if (tick > last && atomic_compare_exchange_strong(&l->tick, &last, tick)) {
         double done = (double)atomic_load(&l->done) / (double)l->items;

@@ -1,5 +1,4 @@
-/* anomaly.c: which class is looked for: the anomalies of detection, the positive class of
- * evaluation.
+/* anomaly.c: the class of interest: the anomalies of detection, the positive class of evaluation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +8,7 @@
 #include "base/stream.h"
 #include "data/data.h"
 
-/* The class of that name; of numbers, of that value. */
+/* The class with this name or, for numbers, this value. */
 static int64_t find_class(const mcr_data *data, const char *name)
 {
     const char *end = name + strlen(name);
@@ -71,7 +70,7 @@ mcr_status mcr_data_choose_positive(mcr_data **out, const mcr_data *data, const 
     return s;
 }
 
-/* Of words the rarer one is what people look for. */
+/* With names, the rarer class is usually the one of interest. */
 int64_t mcr_data_positive(const mcr_data *data)
 {
     int64_t count[2] = {0, 0};

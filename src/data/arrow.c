@@ -1,6 +1,6 @@
 /* arrow.c: record batches of Arrow's C data interface as data sets.
  *
- * A batch is held by all fields that read it in place: the last one that is freed releases it.
+ * A batch is shared by all fields that read it in place and released with the last of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static holder *holder_retain(holder *h)
     return h;
 }
 
-/* Moves the array, as Arrow's rules have it: the source counts as released. */
+/* Moves the array, as Arrow's rules prescribe: the source is marked as released. */
 static mcr_status hold(holder **out, mcr *ctx, struct ArrowArray *array)
 {
     *out = mcr_alloc_zero(ctx, 1, sizeof **out);
@@ -106,7 +106,7 @@ static mcr_status open_columns(batch *b, const struct ArrowSchema *schema,
 
 /* ---- numbers: the field "x" -------------------------------------------------------------------*/
 
-/* Float or double as they stand: no dictionary. */
+/* Float or double values that can be used in place: no dictionary. */
 static const char *plain_numbers(const mcr_arrow_column *c)
 {
     if (c->words != NULL || c->bits || (c->type != MCR_FLOAT32 && c->type != MCR_FLOAT64))
@@ -114,7 +114,7 @@ static const char *plain_numbers(const mcr_arrow_column *c)
     return (const char *)c->array->buffers[1] + (size_t)c->first * mcr_number_bytes(c->type);
 }
 
-/* The steps of a matrix whose columns these are; false: they are of none. */
+/* The strides of a matrix whose columns these are; false: they do not form one. */
 static bool find_matrix(const mcr_arrow_column *const *column, int64_t count, mcr_dense_view *v)
 {
     const char *start = plain_numbers(column[0]);
@@ -189,7 +189,7 @@ static mcr_status add_numbers(batch *b)
 
 /* ---- other fields, targets --------------------------------------------------------------------*/
 
-/* Strings of a dictionary, one after the other. */
+/* Copies strings of a dictionary, one after the other. */
 static mcr_status copy_strings(batch *b, const mcr_arrow_column *c)
 {
     mcr_text text;
@@ -293,7 +293,7 @@ static mcr_status fill(batch *b)
     return status;
 }
 
-/* Takes the array over. */
+/* Takes ownership of the array. */
 static mcr_status read_batch(mcr_data **out, mcr *ctx, const struct ArrowSchema *schema,
                              struct ArrowArray *array, const mcr_arrow_options *options)
 {

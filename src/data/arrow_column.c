@@ -13,7 +13,7 @@
 /* ---- types ------------------------------------------------------------------------------------*/
 
 static const struct number_format {
-    const char *format; /* all of it, or what it begins with if that ends with ':' */
+    const char *format; /* the whole format, or a prefix if it ends with ':' */
     mcr_number type;
     double unit;
 } number_formats[] = {
@@ -57,14 +57,14 @@ static mcr_status refuse_shape(mcr *ctx, const char *name)
                     name);
 }
 
-/* Its elements can be counted, from the first of the buffers. */
+/* Whether its length and offset are valid. */
 static bool has_extent(const struct ArrowArray *array)
 {
     return array->buffers && array->offset >= 0 && array->length >= 0 &&
            array->length <= INT64_MAX - 1 - array->offset;
 }
 
-/* Numbers or text in one array; buffers as many as the type has. */
+/* Sets the type of an array of numbers or text; the type determines the number of buffers. */
 static mcr_status set_type(mcr_arrow_column *c, mcr *ctx, const char *format,
                            const struct ArrowArray *array, mcr_number *type, bool *bits)
 {
@@ -170,7 +170,7 @@ mcr_status mcr_arrow_open(mcr_arrow_column *c, mcr *ctx, const struct ArrowSchem
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-/* Where row i's value stands: in the column itself, or in its dictionary. */
+/* Locates the value of row i: in the column itself, or in its dictionary. */
 static mcr_status find_value(const struct ArrowArray **array, int64_t *at, mcr *ctx,
                              const mcr_arrow_column *c, int64_t i)
 {
@@ -200,7 +200,7 @@ mcr_status mcr_arrow_number(double *out, mcr *ctx, const mcr_arrow_column *c, in
         *out = bit_at(array->buffers[1], at);
         return MCR_OK;
     }
-    /* Times in fine units are beyond 2^53: rounded, as they are multiplied anyway. */
+    /* Times in fine units exceed 2^53: they are rounded, because they are multiplied anyway. */
     mcr_number type = c->words ? c->words_type : c->type;
     int64_t whole;
     if (c->unit != 1 && mcr_number_int(&whole, array->buffers[1], type, at)) {

@@ -15,23 +15,24 @@ typedef struct mcr_arrow_column {
     const char *name;
     mcr_arrow_kind kind;
     const struct ArrowArray *array;
-    int64_t first;   /* place of the batch's first row in the buffers */
+    int64_t first;   /* index of the batch's first row in the buffers */
     bool bits;       /* numbers: booleans, packed */
-    mcr_number type; /* of the numbers, of the codes of a dictionary, or of a list's values */
-    double unit;     /* what a number is multiplied by */
-    bool large;      /* text: offsets of 64 bits */
-    int64_t width;   /* vectors: values each */
+    mcr_number type; /* type of the numbers, of a dictionary's codes, or of a list's values */
+    double unit;     /* factor for numbers */
+    bool large;      /* text: 64-bit offsets */
+    int64_t width;   /* vectors: values per vector */
     /* A dictionary's values; their dictionary is NULL. */
     const struct ArrowArray *words;
     mcr_number words_type;
     bool words_bits;
 } mcr_arrow_column;
 
-/* MCR_BAD_CALL for a type that is not supported, MCR_BAD_DATA where the array is not what the
- * schema says or holds a null among `count` rows from `first` on. */
+/* MCR_BAD_CALL for an unsupported type, MCR_BAD_DATA if the array does not match the schema or
+ * contains a null among `count` rows starting at `first`. */
 mcr_status mcr_arrow_open(mcr_arrow_column *out, mcr *ctx, const struct ArrowSchema *schema,
                           const struct ArrowArray *array, int64_t first, int64_t count);
-/* Row i; MCR_BAD_DATA for a code beyond the dictionary or a number that a double cannot hold. */
+/* Row i; MCR_BAD_DATA for a code outside the dictionary or a number that a double cannot
+ * represent. */
 mcr_status mcr_arrow_number(double *out, mcr *ctx, const mcr_arrow_column *c, int64_t i);
 mcr_status mcr_arrow_text(const char **bytes, int64_t *length, mcr *ctx, const mcr_arrow_column *c,
                           int64_t i);

@@ -1,7 +1,7 @@
 /* blocks.c: a text file as large blocks of whole lines.
  *
- * Two buffers take turns. The part of a line that is left over at the end of one goes before the
- * bytes of the other, where HEAD bytes are free for it.
+ * Two buffers alternate. The incomplete line at the end of one is copied in front of the bytes of
+ * the other, where HEAD bytes are reserved for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const size_t HEAD = (size_t)16 << 10;
-static const size_t FIRST_BLOCK = (size_t)256 << 10; /* small files need no more */
+static const size_t FIRST_BLOCK = (size_t)256 << 10; /* enough for small files */
 static const size_t BLOCK = (size_t)2 << 20;
 static const size_t LINE_LIMIT = (size_t)1 << 30;
 
@@ -26,7 +26,7 @@ void mcr_blocks_close(mcr_blocks *b)
     *b = (mcr_blocks){0};
 }
 
-/* Makes space for `more` bytes behind those in the buffer. */
+/* Makes space for `more` bytes after those in the buffer. */
 static mcr_status reserve(mcr_blocks *b, mcr_buffer *buffer, size_t more)
 {
     if (buffer->end + more <= buffer->capacity)
@@ -63,7 +63,7 @@ mcr_status mcr_blocks_read_ahead(mcr_blocks *b)
     return status;
 }
 
-/* The left-over goes before what was read ahead, or, where it is long, the other way round. */
+/* Puts the incomplete line before the bytes read ahead or, if it is long, appends these to it. */
 static mcr_status join(mcr_blocks *b, size_t rest)
 {
     mcr_buffer *old = &b->now, *new = &b->ahead;

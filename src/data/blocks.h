@@ -1,8 +1,8 @@
 /* blocks.h (internal to data): a text file as large blocks of whole lines.
  *
- * For readers that parse in place and in parallel. Each block ends with '\n' (one is added to a
- * last line that has none), so that a scanner needs no other end mark. While one block is parsed,
- * the next can be read ahead by another thread.
+ * For readers that parse in place and in parallel. Each block ends with '\n' (one is added if the
+ * last line has none), so that a scanner needs no other sentinel. While one block is parsed, the
+ * next can be read ahead by another thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,23 +22,23 @@ typedef struct mcr_blocks {
     mcr_input *in;
     mcr_buffer now, ahead;
     bool has_ahead; /* `ahead` was read */
-    bool ended;     /* the input has no more bytes than those in the buffers */
+    bool ended;     /* the input has no bytes beyond those in the buffers */
     size_t want;    /* bytes to read next */
     double begun;
     int64_t blocks;
-    /* The block. A reader that could not use its last bytes (a record that goes on) reduces count:
-     * they come again at the start of the next block. */
+    /* The block. A reader that cannot use its last bytes (an incomplete record) reduces count: they
+     * are repeated at the start of the next block. */
     const char *bytes;
     size_t count;
-    bool last; /* there is no further block */
+    bool last; /* this is the last block */
 } mcr_blocks;
 
 void mcr_blocks_open(mcr_blocks *b, mcr *ctx, mcr_input *in);
 void mcr_blocks_close(mcr_blocks *b);
-/* The next block; count = 0 at the end. Reports progress; MCR_STOPPED if the user wants it. */
+/* The next block; count = 0 at the end. Reports progress; MCR_STOPPED if the user requests it. */
 mcr_status mcr_blocks_next(mcr_blocks *b);
-/* Reads ahead for the next call of mcr_blocks_next; touches nothing of the block. After a failure
- * the block is still good, but there is no next one. */
+/* Reads ahead for the next call of mcr_blocks_next; does not change the current block. After a
+ * failure the current block is still valid, but there is no next one. */
 mcr_status mcr_blocks_read_ahead(mcr_blocks *b);
 
 #endif

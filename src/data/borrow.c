@@ -1,7 +1,7 @@
 /* borrow.c: fields whose values stay in the caller's memory.
  *
- * A store either points at the arrays itself, where they are as the library has its own (doubles
- * row by row, indices of 32 bits), or describes them in `lent`.
+ * A store either points to the arrays itself, if they have the library's own layout (doubles row by
+ * row, 32-bit indices), or describes them in `lent`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 /* ---- what all fields share --------------------------------------------------------------------*/
 
-/* A store that owns nothing of the user's yet. On failure the memory is released. */
+/* A store that does not refer to the user's memory yet. On failure the memory is released. */
 static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind,
                             void (*release)(void *user), void *user)
 {
@@ -49,8 +49,8 @@ static mcr_status check_array(const mcr_store *s, const void *values, mcr_number
     return status;
 }
 
-/* start[0 .. count] of the user's: borrowed where they are as the library has them. *first: how
- * many entries stand before those of the first object. */
+/* The user's start[0 .. count]: borrowed if they have the library's layout. *first: the number of
+ * entries before those of the first object. */
 static mcr_status take_starts(mcr_store *s, const void *start, mcr_number type, int64_t *first)
 {
     *first = 0;
@@ -89,7 +89,8 @@ static mcr_status copy_columns(mcr_store *s, const char *const *column)
 
 /* ---- vectors ----------------------------------------------------------------------------------*/
 
-/* Whether the place of every value can be computed: |count * row_step + cols * col_step| < 2^60. */
+/* Whether the address of every value can be computed: |count * row_step + cols * col_step| <
+ * 2^60. */
 static bool within_reach(const mcr_store *s, int64_t row_step, int64_t col_step)
 {
     const double most = 0x1p60;
@@ -121,7 +122,7 @@ static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
     return MCR_OK;
 }
 
-/* Vectors, with the names of their columns, or kernel values, with the ids of their objects. */
+/* Vectors with the names of their columns, or kernel values with the ids of their objects. */
 static mcr_status borrow_table(mcr_builder *b, const char *name, mcr_kind kind,
                                const mcr_dense_view *view, const int64_t *id)
 {
@@ -214,8 +215,7 @@ typedef struct edges {
     int32_t *node_label, *edge_label;
 } edges;
 
-/* Whole numbers of the user's, each at `step` from the last, into every `to_step`-th place of
- * `to`. */
+/* Copies integers of the user, `step` apart, to every `to_step`-th element of `to`. */
 static mcr_status copy_small(mcr *ctx, int32_t *to, int64_t to_step, const char *what,
                              const void *values, mcr_number type, int64_t count, int64_t step)
 {

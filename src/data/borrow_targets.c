@@ -1,5 +1,4 @@
-/* borrow_targets.c: targets and weights from arrays of any type of number, class words by their
- * bytes.
+/* borrow_targets.c: targets and weights from arrays of any numeric type, class names from bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

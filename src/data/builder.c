@@ -89,7 +89,7 @@ mcr_status mcr_builder_take(mcr_builder *b, mcr_store *store)
     return mcr_builder_adopt(b, store);
 }
 
-/* A copy of count elements of `size` bytes, NULL when memory is short. */
+/* A copy of count elements of `size` bytes; NULL if out of memory. */
 static void *copy_of(mcr *ctx, const void *from, int64_t count, size_t size)
 {
     void *copy = mcr_alloc(ctx, (size_t)count, size);
@@ -109,7 +109,7 @@ static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, m
     return status;
 }
 
-/* Starts as the user gave them, checked before anything is copied by them. */
+/* Copies the user's starts, which are checked before they are used. */
 static mcr_status copy_starts(mcr_store *s, const int64_t *start)
 {
     if (start[0] != 0)
@@ -124,7 +124,7 @@ static mcr_status copy_starts(mcr_store *s, const int64_t *start)
     return s->start != NULL ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* The block of a store, count x cols, from rows that stand ld apart. */
+/* Copies rows that are ld apart into the store's block, count x cols. */
 static mcr_status copy_dense(mcr_store *s, const double *values, int64_t cols, int64_t ld)
 {
     if (cols < 1 || ld < cols)
@@ -270,7 +270,7 @@ mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
     return MCR_OK;
 }
 
-/* Names of targets that have none: target1, target2, ... */
+/* Default names of targets: target1, target2, ... */
 static mcr_status number_targets(mcr_classes **out, mcr *ctx, int64_t count)
 {
     enum { NAME_BYTES = 32 };

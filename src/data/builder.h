@@ -1,4 +1,4 @@
-/* builder.h (internal to data): the builder's insides.
+/* builder.h (internal to data): the members of the builder.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@ struct mcr_builder {
     int32_t *class_of;
     mcr_classes *classes;
     double *weight;
-    mcr_classes *target_names; /* of several targets; NULL: one or none */
-    double *table;             /* all of them, row by row */
+    mcr_classes *target_names; /* names of several targets; NULL: one or none */
+    double *table;             /* all targets, row by row */
     mcr_layout *layout;
     mcr_store **carried;
     int64_t carries, carry_capacity;
@@ -26,14 +26,15 @@ struct mcr_builder {
     mcr_skips skips;
 };
 
-/* MCR_BAD_CALL unless the number of objects is known: arrays given to public calls have as many
- * elements. */
+/* MCR_BAD_CALL unless the number of objects is known: arrays passed to public calls must have that
+ * many elements. */
 mcr_status mcr_builder_known(const mcr_builder *builder);
-/* The numbers of the objects of precomputed values, as mcr_builder_precomputed has them; copied. */
+/* Sets the numbers of the objects of precomputed values, as in mcr_builder_precomputed; copied. */
 mcr_status mcr_store_number(mcr_store *store, const int64_t *id);
-/* The part called `what` has `count` objects: sets the builder's count or compares. */
+/* States that the part named `what` has `count` objects: sets the builder's count or compares
+ * it. */
 mcr_status mcr_builder_expect(mcr_builder *builder, int64_t count);
-/* Takes over the arrays (replacing earlier targets). */
+/* Takes ownership of the arrays; they replace earlier targets. */
 void mcr_builder_set_targets(mcr_builder *builder, mcr_targets kind, double *target,
                              int32_t *class_of, mcr_classes *classes);
 

@@ -1,5 +1,4 @@
-/* builder_table.c: columns of tables that a program holds, with their roles, as a reader gives
- * them.
+/* builder_table.c: columns of tables in memory, with their roles, like those of a reader.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +22,7 @@ mcr_status mcr_builder_missing(mcr_builder *b, const char *rule)
     return status;
 }
 
-/* A rule that the caller gave holds for what comes later, also where no value is missing here. */
+/* A rule given by the caller also applies to later data, even if no value is missing here. */
 static bool expects_holes(const mcr_builder *b)
 {
     return b->missing > MCR_MISSING_DROP && b->missing != MCR_MISSING_AUTO;
@@ -40,7 +39,7 @@ static mcr_status refuse_missing(mcr_builder *b, int64_t row, const char *column
 
 /* ---- numbers ----------------------------------------------------------------------------------*/
 
-/* One row, whose missing values are NAN. */
+/* Copies one row, whose missing values are NAN. */
 static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v, int64_t i)
 {
     for (int64_t c = 0; c < v->cols; c++) {
@@ -87,7 +86,7 @@ static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
     return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
 }
 
-/* The store is the builder's if all went well, else it is freed. */
+/* Adds the store to the builder if there was no error, else frees it. */
 static mcr_status adopt_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
 {
     if (filled == MCR_OK)
@@ -169,7 +168,7 @@ mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *day
 
 /* ---- words ------------------------------------------------------------------------------------*/
 
-/* Marks the last field, of strings: empty ones are missing. */
+/* Marks the last field, of strings: empty strings are missing values. */
 static mcr_status mark_words(mcr_builder *b, mcr_role role)
 {
     mcr_store *s = b->store[b->stores - 1];

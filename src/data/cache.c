@@ -1,14 +1,14 @@
-/* cache.c: text files larger than the memory, as a binary file beside them.
+/* cache.c: text files larger than memory, converted to a binary file next to them.
  *
- * The text is read once, in parts of whole lines, each with the first lines of the file before it so
- * that columns mean the same in all of them. What stays is a file FILE.mercer-cache:
+ * The text is read once, in parts of whole lines, each preceded by the first lines of the file, so
+ * that columns have the same meaning in all of them. The result is a file FILE.mercer-cache:
  *
  *   magic, values of the objects row by row (double), targets or classes, weights, names of
  *   classes, an end of fixed size
  *
- * The end says which file and which options it belongs to: size and time of the file, and its
- * checksum, which decides where the time is another. Training reads the values from it in blocks
- * (disk.h). It is written to a temporary file and renamed, so that there is a whole one or none.
+ * The end identifies the file and the options: size and time of the file, and its checksum, which
+ * decides if the time has changed. Training reads the values in blocks (disk.h). The cache is
+ * written to a temporary file and renamed, so that it is complete or does not exist.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,10 +29,11 @@
 
 static const char magic[16] = "mercer-cache 1\n";
 
-/* Lines that show what columns are; least and most bytes of a part. */
+/* Bytes of lines that determine the columns; least and most bytes of a part. */
 enum { HEAD = 1 << 19, LEAST_PART = 1 << 20, MOST_PART = 1 << 24 };
 
-/* How the cache ends; sum: of all that stands between the values and it, and of itself. */
+/* The end of the cache; sum: checksum of everything between the values and the end, and of the end
+ * itself. */
 typedef struct ending {
     char magic[16];
     int64_t size, seconds, nanoseconds; /* of the text */
@@ -53,10 +54,10 @@ typedef struct cache {
     int64_t head_bytes, head_rows, head_lines;
     char *name; /* of the cache */
     ending end;
-    mcr_data *first; /* of the head: columns, layout */
-    bool thin;       /* so few values are not 0 that the cache would be much larger than the text */
+    mcr_data *first; /* read from the head: columns, layout */
+    bool thin;       /* so sparse that the cache would be much larger than the text */
     mcr_output *to;
-    /* What is known of objects so far; capacity in objects. */
+    /* The objects so far; capacity in objects. */
     double *target, *weight;
     int32_t *code;
     int64_t capacity;
@@ -71,7 +72,7 @@ bool mcr_cache_suits(const mcr_read_options *o, mcr *ctx, const mcr_input *in,
     struct stat about;
     int64_t offset;
     static const char *const lines[] = {"csv", "tsv", "libsvm", NULL};
-    int i = 0, file = mcr_input_place(in, &offset); /* not that of bytes in memory with its name */
+    int i = 0, file = mcr_input_place(in, &offset); /* not for bytes in memory */
     while (lines[i] && strcmp(lines[i], format->name) != 0)
         i++;
     return o->cache && lines[i] && !o->skip_bad && !o->keep && !o->join && file >= 0 &&
@@ -96,7 +97,7 @@ static mcr_status check_unchanged(const cache *c)
                              "the file was changed while it was read");
 }
 
-/* The next whole lines, `most` bytes or one line, behind `skip` bytes of *bytes. Nothing: the
+/* The next whole lines, `most` bytes or one line, after `skip` bytes of *bytes. Nothing: the
  * end. */
 static mcr_status next_lines(const cache *c, char **bytes, int64_t skip, int64_t most,
                              int64_t *count)
@@ -125,7 +126,7 @@ static mcr_status next_lines(const cache *c, char **bytes, int64_t skip, int64_t
     }
 }
 
-/* A fault in a part, at the line that it has in the file. */
+/* Reports an error in a part with its line number in the file. */
 static mcr_status place_fault(const cache *c, mcr_status s, int64_t lines_before,
                               int64_t head_lines)
 {
@@ -174,7 +175,7 @@ static void describe(mcr_text *t, const char *name, const char *value)
     mcr_text_format(t, "%s=%s\n", name, value ? value : "");
 }
 
-/* What the values depend on beside the file. */
+/* Everything besides the file that the values depend on. */
 static mcr_status find_key(cache *c)
 {
     const mcr_read_options *o = &c->options;
@@ -201,7 +202,8 @@ static mcr_status find_key(cache *c)
     return s;
 }
 
-/* FILE.mercer-cache, or in the folder for caches, with a number that the folder of the file has. */
+/* FILE.mercer-cache, or a file in the folder for caches, with a number derived from the folder of
+ * the file. */
 static mcr_status find_name(cache *c)
 {
     mcr_text t;
@@ -222,8 +224,8 @@ static mcr_status find_name(cache *c)
     return s;
 }
 
-/* Whether the head holds what can be cached: one field of vectors, nothing missing, no words beside
- * a target. */
+/* Whether the head can be cached: one field of vectors, nothing missing, no words except a
+ * target. */
 static bool is_plain(const mcr_data *d)
 {
     return d->fields == 1 && (d->store[0]->kind == MCR_DENSE || d->store[0]->kind == MCR_SPARSE) &&
@@ -236,7 +238,7 @@ static mcr_status read_head(cache *c, bool *plain)
     *plain = false;
     mcr_status s = next_lines(c, &c->head, 0, HEAD, &c->head_bytes);
     if (s || c->head_bytes == 0 || memchr(c->head, '"', (size_t)c->head_bytes) ||
-        memchr(c->head, 0x1f, 1)) /* quotes may hold line ends; a compressed file is no text */
+        memchr(c->head, 0x1f, 1)) /* quotes may contain line ends; a compressed file is not text */
         return s;
     s = read_bytes(c, &c->first, c->head, c->head_bytes);
     if (s)
@@ -257,7 +259,7 @@ static int64_t part_bytes(const cache *c)
     return part < LEAST_PART ? LEAST_PART : part > MOST_PART ? MOST_PART : (int64_t)part;
 }
 
-/* The number of a class by its name, a new one if there is none. */
+/* The number of a class by its name; a new name is added. */
 static mcr_status code_of(cache *c, const char *name, int32_t *code)
 {
     int32_t number = 0;
@@ -272,7 +274,7 @@ static mcr_status code_of(cache *c, const char *name, int32_t *code)
     return c->names.status;
 }
 
-/* For so many objects in all. */
+/* Reserves space for this many objects in total. */
 static mcr_status reserve(cache *c, int64_t rows)
 {
     if (rows <= c->capacity)
@@ -288,7 +290,7 @@ static mcr_status reserve(cache *c, int64_t rows)
     return target && weight && code ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* Targets and weights of the objects from `from` on. */
+/* Stores targets and weights of the objects, starting at `from`. */
 static mcr_status keep_targets(cache *c, const mcr_data *d, int64_t from)
 {
     int64_t rows = mcr_data_count(d) - from;
@@ -323,7 +325,7 @@ static mcr_status write_rows(cache *c, const mcr_data *d, int64_t from)
     return s;
 }
 
-/* A part that differs from the first lines in more than its values. */
+/* Refuses a part that differs from the first lines in more than its values. */
 static mcr_status check_part(const cache *c, const mcr_data *d)
 {
     if (!is_plain(d))
@@ -339,7 +341,7 @@ static mcr_status check_part(const cache *c, const mcr_data *d)
     return MCR_OK;
 }
 
-/* One part after the other. write: else only the number of columns is looked for. */
+/* Reads part after part. write false: only determines the number of columns. */
 static mcr_status go_through(cache *c, bool write)
 {
     char *bytes = NULL;
@@ -443,7 +445,7 @@ static bool get(FILE *from, void *to, size_t count)
     return count == 0 || fread(to, 1, count, from) == count;
 }
 
-/* The checksum of the text, where its time is not that of the cache. */
+/* Compares the checksum of the text, if its time differs from that in the cache. */
 static bool same_text(const cache *c, const ending *e)
 {
     uint32_t sum = 0;
@@ -468,7 +470,7 @@ static int64_t tail_bytes(const ending *e)
     return e->rows * each + e->name_bytes;
 }
 
-/* The end of the cache, if it is that of the text and is whole. */
+/* The end of the cache, if it is complete and belongs to the text. */
 static bool find_end(cache *c, FILE *from)
 {
     struct stat about;
@@ -492,7 +494,7 @@ static bool find_end(cache *c, FILE *from)
     return true;
 }
 
-/* What stands behind the values. */
+/* Reads everything after the values. */
 static mcr_status read_tail(cache *c, FILE *from, bool *whole)
 {
     const ending *e = &c->end;
@@ -582,9 +584,9 @@ static mcr_status give_values(const cache *c, mcr_builder *b)
     return mcr_builder_adopt(b, store);
 }
 
-/* Opens the cache; *found: it is that of the file. Nobody has asked for this name, and the folder
- * may be that of another: a link would lead to any file, which would be replaced, and a pipe would
- * be waited for. */
+/* Opens the cache; *found: it belongs to the file. The user did not choose this name, and the
+ * folder may belong to someone else: a link could lead to any file, which would be replaced, and a
+ * pipe would block. */
 static mcr_status try_cache(cache *c, bool *found)
 {
     struct stat about;

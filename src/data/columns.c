@@ -1,7 +1,7 @@
 /* columns.c: columns of vectors, found by their names.
  *
- * Where a model's training table and new data both have a header, the names say which column is
- * which: not the places, and not how many there are.
+ * If a model's training table and new data both have a header, columns are matched by name,
+ * regardless of their order and number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const named *)a)->name, ((const named *)b)->name);
 }
 
-/* Whether the names say the same of all columns; a blank name says nothing. */
+/* Whether the names agree for all columns; a blank name matches any. */
 static bool agree(const mcr_store *a, const mcr_store *b)
 {
     if (a == b || a->column == NULL || b->column == NULL)
@@ -33,8 +33,7 @@ static bool agree(const mcr_store *a, const mcr_store *b)
     return same;
 }
 
-/* The field of data that the field of `like` is compared with, if its columns are others; -1:
- * none. */
+/* The field of data to be matched with the field of `like`, if its columns differ; -1: none. */
 static int64_t find_other(const mcr_data *data, const mcr_store *like)
 {
     int64_t at = mcr_data_find(data, like->name, strlen(like->name));
@@ -52,7 +51,7 @@ static mcr_status sort_names(named **out, mcr *ctx, const mcr_store *s)
     return MCR_OK;
 }
 
-/* The only one of the sorted columns that is called so. */
+/* The only one of the sorted columns with this name. */
 static mcr_status find_name(int64_t *out, mcr *ctx, const named *sorted, int64_t count,
                             const char *name)
 {
@@ -83,7 +82,7 @@ static mcr_status refuse_nameless(mcr *ctx, int64_t c)
         c + 1);
 }
 
-/* place[c]: where column c of `like` stands in s. */
+/* place[c]: the index in s of column c of `like`. */
 static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, const mcr_store *like)
 {
     named *sorted = NULL, *own = NULL;
@@ -97,14 +96,14 @@ static mcr_status find_places(int64_t *place, mcr *ctx, const mcr_store *s, cons
             continue;
         }
         status = find_name(&place[c], ctx, sorted, s->cols, like->column[c]);
-        if (status == MCR_OK) /* that it is not called so twice in the model */
+        if (status == MCR_OK) /* that the name is unique in the model */
             status = find_name(&self, ctx, own, like->cols, like->column[c]);
     }
     mcr_free_all(ctx, sorted, own);
     return status;
 }
 
-/* Only the rows that the data have: they may be a small view of a large store. */
+/* Only the rows of the data, which may be a small view of a large store. */
 static mcr_status gather(mcr_store **out, const mcr_field *field, const mcr_store *like,
                          const int64_t *place)
 {

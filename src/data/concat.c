@@ -1,4 +1,4 @@
-/* concat.c: one data set after the other.
+/* concat.c: concatenation of data sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ typedef struct joint {
     mcr *ctx;
     mcr_field *part;
     int64_t parts;
-    int64_t count; /* objects in all */
+    int64_t count; /* total objects */
     mcr_store *to;
 } joint;
 
@@ -25,7 +25,7 @@ static mcr_status fail_field(const joint *j, const char *what)
                     what);
 }
 
-/* A column's name in the first part that has one; "": none has. */
+/* A column's name in the first part that has one; "": none. */
 static const char *name_of(const joint *j, int64_t c)
 {
     for (int64_t p = 0; p < j->parts; p++) {
@@ -36,8 +36,8 @@ static const char *name_of(const joint *j, int64_t c)
     return "";
 }
 
-/* A file with its columns in another order must not be joined by their places. Of sparse parts each
- * may have its own number of columns. */
+/* Columns in another order must not be joined by position. Sparse parts may differ in their number
+ * of columns. */
 static mcr_status join_names(joint *j)
 {
     bool named = false;
@@ -77,7 +77,7 @@ static bool has_column(const mcr_store *s, const char *name)
     return false;
 }
 
-/* A column that only one of them has; NULL: none, or columns have no names. */
+/* A column that only one of them has; NULL: none, or columns without names. */
 static const char *odd_column(const mcr_store *a, const mcr_store *b)
 {
     for (int turn = 0; turn < 2 && a->column != NULL && b->column != NULL; turn++) {
@@ -193,7 +193,7 @@ static mcr_status join_strings(joint *j)
 
 /* ---- graphs -----------------------------------------------------------------------------------*/
 
-/* Labels that are words in any part become words in all: a number its own text. */
+/* Labels that are words in any part become words in all; a number becomes its text. */
 static mcr_status node_label(joint *j, mcr_words *words, const mcr_store *s, int64_t node,
                              int32_t *label)
 {
@@ -233,7 +233,7 @@ static mcr_status graph_capacity(joint *j, bool nodes_labelled, bool links_label
     return MCR_OK;
 }
 
-/* Appends one graph at node *node; its links follow those already there. */
+/* Appends one graph at node *node; its links follow the existing ones. */
 static mcr_status copy_graph(joint *j, mcr_words *words, const mcr_store *s, int64_t graph,
                              int64_t *node)
 {
@@ -285,7 +285,7 @@ static mcr_status join_graphs(joint *j)
 
 /* ---- all fields -------------------------------------------------------------------------------*/
 
-/* j->to: the values of j->part, one after the other. */
+/* Concatenates the values of j->part into j->to. */
 static mcr_status join_values(joint *j)
 {
     const mcr_store *first = j->part[0].store;
@@ -323,7 +323,7 @@ static mcr_status join_field(mcr_builder *b, joint *j, const mcr_data *const *pa
     return status == MCR_OK ? mcr_builder_adopt(b, j->to) : status;
 }
 
-/* The carried columns that all parts have. */
+/* Joins the kept columns that all parts have. */
 static mcr_status join_carried(mcr_builder *b, joint *j, const mcr_data *const *parts)
 {
     mcr_status status = MCR_OK;
@@ -376,7 +376,7 @@ static mcr_status join_words(mcr_builder *b, const mcr_data *const *parts, int64
     return mcr_builder_labels_filled(b, labels, status);
 }
 
-/* Several targets of each object. */
+/* Joins several targets per object. */
 static mcr_status join_tables(mcr_builder *b, const mcr_data *const *parts, int64_t count,
                               int64_t objects)
 {
@@ -441,7 +441,7 @@ static mcr_status join_targets(mcr_builder *b, const mcr_data *const *parts, int
     return status;
 }
 
-/* A field that only one of them has, by the name of a column if it is of numbers. */
+/* Reports a field that only one of them has, by the name of a column if it is numeric. */
 static mcr_status fail_fields(const mcr_data *a, const mcr_data *b)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -466,8 +466,8 @@ static bool has_names(const mcr_data *data)
     return false;
 }
 
-/* Where numeric columns have the names of the first part that has names, but in another order, they
- * are brought into its order. What does not fit is reported later. */
+/* If numeric columns have the names of the first part with names, but in another order, reorders
+ * them. Mismatches are reported later. */
 static mcr_status align(mcr_data **out, const mcr_data *part, const mcr_data *first)
 {
     bool alike = true, moved = false;
@@ -517,7 +517,7 @@ static mcr_status concat(mcr_data **out, const mcr_data *const *parts, int64_t c
 mcr_status mcr_data_concat(mcr_data **out, const mcr_data *const *parts, int64_t count)
 {
     *out = NULL;
-    if (count < 1) /* there is no context for a message */
+    if (count < 1) /* without a context there is no message */
         return MCR_BAD_CALL;
     mcr *ctx = parts[0]->ctx;
     mcr_data **part = mcr_alloc_zero(ctx, (size_t)count, sizeof *part);

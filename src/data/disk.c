@@ -1,7 +1,7 @@
 /* disk.c: values that stay in their file and are read when objects are used.
  *
- * A pass over all objects then reads them block by block, so that the data may be larger than the
- * memory. The file is not mapped: a file that is cut while it is read would end the process.
+ * A pass over all objects reads them block by block, so that the data may be larger than memory.
+ * The file is not mapped: truncating a mapped file while it is read would kill the process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,10 +19,10 @@ struct mcr_disk {
     mcr *ctx;
     char *name;
     int fd;
-    int64_t offset; /* of the first value */
+    int64_t offset; /* offset of the first value */
     int64_t cols;
     bool single; /* float, else double */
-    off_t size;  /* of the file, and when it was changed last */
+    off_t size;  /* size and modification time of the file */
     struct timespec changed;
 };
 
@@ -94,7 +94,7 @@ static mcr_status read_bytes(const mcr_disk *d, int64_t at, char *to, size_t cou
     return MCR_OK;
 }
 
-/* The file may have been written by another program. */
+/* Checks the values, because another program may have written to the file. */
 static mcr_status check_values(const mcr_disk *d, int64_t row, const double *values, int64_t count)
 {
     double zero = 0;
@@ -110,7 +110,7 @@ static mcr_status check_values(const mcr_disk *d, int64_t row, const double *val
                        row + bad / d->cols + 1, bad % d->cols + 1);
 }
 
-/* Rows that follow each other; floats are read into the second half and widened from there. */
+/* Reads consecutive rows; floats are read into the second half and widened from there. */
 static mcr_status read_run(const mcr_disk *d, int64_t row, int64_t count, double *to)
 {
     size_t values = (size_t)(count * d->cols), real = d->single ? sizeof(float) : sizeof(double);
@@ -124,7 +124,7 @@ static mcr_status read_run(const mcr_disk *d, int64_t row, int64_t count, double
     return s ? s : check_values(d, row, to, (int64_t)values);
 }
 
-/* The rows of a field. Any number of threads. */
+/* Reads the rows of a field. Thread-safe. */
 static mcr_status read_field(const mcr_disk *d, const mcr_field *field, double *to)
 {
     mcr_status s = check_file(d);
@@ -157,7 +157,7 @@ mcr_status mcr_data_need_memory(const mcr_data *data, const char *what)
                       "memory");
 }
 
-/* The rows of a view as a store in memory. */
+/* Loads the rows of a view into memory. */
 static mcr_status load_store(mcr_store **out, const mcr_data *view)
 {
     mcr_field field = mcr_data_field(view, 0);
@@ -180,8 +180,8 @@ static mcr_status load_store(mcr_store **out, const mcr_data *view)
     return s;
 }
 
-/* Gives a view the one store, which has a row for each of its objects; carried columns go by the
- * view's rows, and are dropped. */
+/* Gives a view the only store, with a row for each of its objects; kept columns refer to the view's
+ * rows, and are dropped. */
 static mcr_status replace_store(mcr_data *view, mcr_store *store)
 {
     mcr_store **stores = mcr_alloc(view->ctx, 1, sizeof(mcr_store *));

@@ -1,8 +1,8 @@
-/* duplicates.c: objects that occur more than once become one object with a larger weight.
+/* duplicates.c: merges duplicate objects into one object with a larger weight.
  *
- * Tables of few columns or of coarse values hold many rows that are equal (of the 32,561 of the
- * census set a9a, 7,614 repeat another one). A learner to which a weight of 2 means the same as two
- * objects need not see them.
+ * Tables with few columns or coarse values have many equal rows (7,614 of the 32,561 rows of the
+ * census data set a9a repeat another one). Learners for which a weight of 2 is equivalent to two
+ * objects need not process them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,12 +13,12 @@
 #include "base/hash.h"
 #include "base/threads.h"
 
-/* Merging pays from some size on, and where one object in LEAST_SHARE is a duplicate. */
+/* Merging pays from some size on, and if at least one object in LEAST_SHARE is a duplicate. */
 enum { CHUNK = 1024, LEAST_COUNT = 1000, LEAST_SHARE = 16 };
 
 typedef struct search {
     const mcr_data *data;
-    uint64_t *hash; /* of each object */
+    uint64_t *hash; /* per object */
 } search;
 
 /* ---- what an object consists of ----------------------------------------------------------------
@@ -38,7 +38,7 @@ static part run(const void *array, size_t size, int64_t from, int64_t to)
                   array ? size * (size_t)(to - from) : 0};
 }
 
-/* None for vectors in a form of the user's own, which are compared value by value. */
+/* None for vectors in the user's own layout, which are compared value by value. */
 static int list_parts(const mcr_store *s, int64_t r, part p[PARTS])
 {
     if (s->lent.value && s->kind != MCR_PRECOMPUTED)
@@ -54,7 +54,7 @@ static int list_parts(const mcr_store *s, int64_t r, part p[PARTS])
     case MCR_STRINGS: p[0] = run(s->bytes, 1, s->start[r], s->start[r + 1]); return 1;
     case MCR_PRECOMPUTED: p[0] = run(s->id, sizeof *s->id, r, r + 1); return 1;
     case MCR_GRAPHS: {
-        /* Neighbours are numbered within their graph; degrees are compared on their own. */
+        /* Neighbours are numbered within their graph; degrees are compared separately. */
         int64_t from = s->start[r], to = s->start[r + 1];
         p[0] = run(s->adjacent, sizeof *s->adjacent, s->link[from], s->link[to]);
         p[1] = run(s->node_label, sizeof *s->node_label, from, to);
@@ -77,7 +77,7 @@ static bool same_degrees(const mcr_store *s, int64_t a, int64_t b)
     return true;
 }
 
-/* -0 and 0 differ, as they do where bytes are compared. */
+/* -0 and 0 differ, as in the comparison of bytes. */
 static uint64_t bits_of(const mcr_vector *x, int64_t e)
 {
     double value = mcr_vector_value(x, e);
@@ -163,8 +163,8 @@ static mcr_status hash_chunk(void *arg, int64_t first, int64_t end)
 
 /* ---- finding the first of each kind -----------------------------------------------------------*/
 
-/* where[i]: number of object i among the distinct ones, by first appearance; first[]: their
- * numbers. Returns how many there are; -1: no memory. */
+/* where[i]: the number of object i among the distinct ones, by first appearance; first[]: their
+ * numbers. Returns how many there are; -1: out of memory. */
 static int64_t number_objects(const search *t, int64_t *where, int64_t *first)
 {
     int64_t n = t->data->count, found = 0;
@@ -201,7 +201,7 @@ static mcr_status add_weights(mcr_data *view, const mcr_data *data, const int64_
     return MCR_OK;
 }
 
-/* Whether every class keeps two objects: folds need them. */
+/* Whether every class keeps two objects, as folds need. */
 static bool keeps_classes(const mcr_data *data, const int64_t *first, int64_t count)
 {
     int64_t classes = mcr_data_classes(data), kept = 0;

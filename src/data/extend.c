@@ -1,4 +1,4 @@
-/* extend.c: more objects behind those that a model keeps.
+/* extend.c: appends objects to those of a model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The fields that `like` has of data, without targets and weights. */
+/* The fields of data that `like` has, without targets and weights. */
 static mcr_status strip(mcr_data **out, const mcr_data *data, const mcr_data *like)
 {
     mcr *ctx = data->ctx;

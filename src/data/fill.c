@@ -1,13 +1,13 @@
-/* fill.c: missing values, filled by what the training objects show; the categories that they have.
+/* fill.c: imputation of missing values from the training objects; known categories.
  *
  * A number that is missing becomes the mean, the median or the most frequent value (the smallest of
- * several) of its column. With the indicator, another column behind the others is 1 where it was
- * missing and 0 elsewhere, for each column of numbers in which a training object lacks its value.
- * For distances (MCR_MISSING_KERNEL) it is the mean, and that other column is the standard deviation
- * of the values: the squared distance to an observed value x is then (x - mean)^2 + variance, which
- * is what it is on average for a value that is drawn from the column. These are distances between
- * points, so every kernel of vectors stays one; those over the observed columns alone are not. A
- * column of which no training object has a value becomes 0. A missing word is the empty string: a
+ * several) of its column. With the indicator, an additional column is 1 where the value was missing
+ * and 0 elsewhere, for each numeric column with missing values in training. For distances
+ * (MCR_MISSING_KERNEL) the value is the mean, and the additional column is the standard deviation
+ * of the values: the squared distance to an observed value x is then (x - mean)^2 + variance, its
+ * expectation for a value drawn from the column. These are distances between points, so every
+ * kernel on vectors stays positive semi-definite; distances over the observed columns only would
+ * not be. A column without any value in training becomes 0. A missing word is the empty string: a
  * category of its own, or the most frequent one.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ static double mean_of(const double *v, int64_t count)
     return mean;
 }
 
-/* Of sorted values. */
+/* The substitute, from sorted values. */
 static double choose_value(const double *v, int64_t count, mcr_missing missing)
 {
     if (count == 0)
@@ -166,7 +166,7 @@ mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scal
 
 /* ---- categories -------------------------------------------------------------------------------*/
 
-enum { MOST_KNOWN = 100000 }; /* of more values nothing is kept: they are hardly categories */
+enum { MOST_KNOWN = 100000 }; /* with more values a column is hardly a category */
 
 mcr_status mcr_known_add(mcr_known **out, mcr_scaling *s, const char *name)
 {
@@ -227,7 +227,7 @@ mcr_status mcr_known_learn(mcr_scaling *s, const mcr_data *data)
     return status;
 }
 
-/* A copy of the strings with a word in place of the empty ones. */
+/* A copy of the strings with empty ones replaced by a word. */
 static mcr_status fill_words(mcr_store **out, const mcr_store *from, const char *word)
 {
     size_t length = strlen(word);
@@ -275,7 +275,7 @@ bool mcr_scaling_needed(const mcr_data *data, mcr_scale kind)
     return needed;
 }
 
-/* A field without objects that has the columns of what comes in. */
+/* A field without objects, with the input columns. */
 static mcr_status make_pattern(mcr_store **out, mcr *ctx, const mcr_scaled_field *by)
 {
     mcr_store *to = NULL;

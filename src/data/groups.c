@@ -1,4 +1,4 @@
-/* groups.c: a column that says which objects belong together, taken out of the data.
+/* groups.c: a column that assigns objects to groups, removed from the data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include "data/data.h"
 
-/* One object's value in the column: bytes, or a number where bytes is NULL. */
+/* One object's value in the column: bytes, or a number if bytes is NULL. */
 typedef struct entry {
     const char *bytes;
     size_t length;
@@ -25,7 +25,7 @@ static int by_value(const void *a, const void *b)
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* The column: a field of strings (col -1), or a column of vectors that have names. */
+/* Finds the column: a field of strings (col -1), or a named column of vectors. */
 static bool find_column(const mcr_data *data, const char *name, int64_t *field, int64_t *col)
 {
     for (int64_t f = 0; f < data->fields; f++) {

@@ -1,11 +1,11 @@
-/* join.c: the columns of a table, added to other objects by their names.
+/* join.c: joins the columns of a table to other objects by key.
  *
- * The joined table is kept as text: for each row its key, and its other cells as they stand in a
- * CSV file. The cells of a row with the same key are appended to each row of another table, before
- * its columns get their roles: so roles, missing values, models and prediction see one table.
- * Objects that are no rows of a table (sequences, graphs) have names; the rows of the joined table
- * in the order of these names are a table, whose columns become further fields. A name that the
- * joined table does not have gets empty cells, which are missing values.
+ * The joined table is kept as text: for each row its key, and its other cells in CSV form. Each row
+ * of another table is extended by the cells of the row with the same key before its columns get
+ * their roles: so roles, missing values, models and prediction see one table. Objects that are not
+ * rows of a table (sequences, graphs) have names; the rows of the joined table in the order of
+ * these names form a table, whose columns become further fields. A name without a row in the joined
+ * table gets empty cells, which are missing values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ void mcr_join_cell(mcr_text *t, const mcr_csv_field *f, bool comma)
         mcr_text_add(t, f->text, (size_t)(sign - f->text));
         mcr_text_string(t, ".");
         mcr_text_add(t, sign + 1, f->length - (size_t)(sign + 1 - f->text));
-    } else if (f->quoted) { /* quotes inside are doubled */
+    } else if (f->quoted) { /* inner quotes are doubled */
         mcr_text_string(t, "\"");
         mcr_text_add(t, f->text, f->length);
         mcr_text_string(t, "\"");
@@ -69,7 +69,7 @@ static mcr_status read_text(mcr_join *j, mcr_input *in)
     return status == MCR_OK ? j->bytes.status : status;
 }
 
-/* Separator, header and columns. */
+/* Detects separator, header and columns. */
 static mcr_status scan_table(mcr_join *j, char separator)
 {
     const char *p = j->bytes.bytes;
@@ -160,7 +160,8 @@ int64_t mcr_join_column(const mcr_csv_plan *plan, const char *name)
 
 /* ---- rows by their key ------------------------------------------------------------------------*/
 
-/* The columns that both tables have and the caller drops, each with a line end; other NULL: none. */
+/* The columns that both tables have and the caller drops, each with a line end; other NULL:
+ * none. */
 static mcr_status list_dropped(mcr_text *list, const mcr_join *j, int64_t key,
                                const mcr_csv_plan *other, const char *drop)
 {
@@ -185,7 +186,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* Which columns are added: all but the key and those that are left out. */
+/* Selects the columns to add: all but the key and dropped ones. */
 static mcr_status choose_columns(mcr_join *j, bool *added)
 {
     for (int64_t c = 0; c < j->plan.columns; c++) {
@@ -290,7 +291,7 @@ static mcr_status add_rows(mcr_join *j, const bool *added)
     return status;
 }
 
-/* The rows by the key, unless they are known; `without` is taken over. */
+/* Indexes the rows by the key, unless that was done; takes ownership of `without`. */
 static mcr_status index_rows(mcr_join *j, int64_t key, mcr_text *without)
 {
     if (j->key == key && strcmp(j->without.bytes, without->bytes) == 0)
@@ -364,7 +365,7 @@ static mcr_status several_keys(const mcr_join *j, const mcr_csv_plan *main)
     return status;
 }
 
-/* Of two tables: the column that was named, else the only one that both have. */
+/* For two tables: the named column, else the only one that both have. */
 static mcr_status find_common(int64_t *key, const mcr_join *j, const mcr_csv_plan *main,
                               const char *file, const mcr_read_options *o)
 {
@@ -403,7 +404,7 @@ static mcr_status find_common(int64_t *key, const mcr_join *j, const mcr_csv_pla
     return MCR_OK;
 }
 
-/* Of objects that have names: the column that was named, else the only one of ids. */
+/* For objects with names: the named column, else the only column of ids. */
 static mcr_status find_ids(int64_t *key, const mcr_join *j, const mcr_read_options *o)
 {
     const char *wanted = key_name(j, o);

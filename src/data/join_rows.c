@@ -1,5 +1,4 @@
-/* join_rows.c: the rows of a joined table on their way to the reader of tables, and what becomes of
- * them.
+/* join_rows.c: passes the rows of a joined table to the reader of tables, and checks the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,19 +17,19 @@ typedef struct rows {
     mcr_join *join;
     const mcr_read_options *options;
     mcr_input *in;     /* the other table; NULL: objects with names */
-    mcr_csv_plan plan; /* of it */
-    int64_t key;       /* its column */
-    mcr_text bytes;    /* that were read of it, */
-    int64_t used;      /* and those that are done */
-    int64_t line;      /* that was read last */
+    mcr_csv_plan plan; /* its plan */
+    int64_t key;       /* column of its key */
+    mcr_text bytes;    /* bytes read of it, */
+    int64_t used;      /* and those consumed */
+    int64_t line;      /* last line read */
     bool ended, counts;
-    mcr_text text; /* rows that are made, */
-    int64_t given; /* and those bytes that were taken */
+    mcr_text text; /* output rows, */
+    int64_t given; /* and their bytes consumed */
     const char *name, *names_end;
     mcr_text scratch;
 } rows;
 
-/* More bytes of the other table behind those that are not done. */
+/* Appends more bytes of the other table to those not yet consumed. */
 static mcr_status read_more(rows *r)
 {
     size_t got;
@@ -63,7 +62,7 @@ static mcr_status make_row(rows *r, const char *p, const char *stop)
     for (; state == MCR_CSV_FIELD; c++) {
         mcr_csv_field f;
         state = mcr_csv_next(&f, &p, stop, r->plan.separator);
-        if (state == MCR_CSV_BEHIND) { /* the reader finds it again */
+        if (state == MCR_CSV_BEHIND) { /* the reader reports it */
             r->text.length = first;
             mcr_text_add(&r->text, from, (size_t)(stop - from));
             return r->text.status;
@@ -86,7 +85,7 @@ static mcr_status make_row(rows *r, const char *p, const char *stop)
     return r->scratch.status != MCR_OK ? r->scratch.status : r->text.status;
 }
 
-/* All records that are complete. */
+/* Converts all complete records. */
 static mcr_status make_rows(rows *r)
 {
     mcr_status status = MCR_OK;
@@ -97,7 +96,7 @@ static mcr_status make_rows(rows *r)
     for (const char *p = bytes + r->used; end != NULL && p <= end && status == MCR_OK;) {
         int64_t lines;
         const char *stop = mcr_csv_record(p, end + 1, r->plan.separator, &lines);
-        bool open = stop == NULL; /* the reader finds the quote that is not closed */
+        bool open = stop == NULL; /* the reader reports the unclosed quote */
         if (open && !r->ended)
             break;
         if (open)
@@ -161,7 +160,7 @@ static void close_rows(void *arg)
     mcr_free(ctx, r);
 }
 
-/* The header of the other table, its key, and a first header line. */
+/* Reads the header of the other table, finds its key, and writes the header line. */
 static mcr_status open_table(rows *r, char separator)
 {
     const char *file = mcr_input_name(r->in);
@@ -210,7 +209,7 @@ static mcr_status open_named(rows *r)
     return r->text.status;
 }
 
-/* The joined rows as an input; `in` stays the caller's, and open. */
+/* The joined rows as an input; `in` stays open and belongs to the caller. */
 static mcr_status open_rows(mcr_input **out, mcr *ctx, mcr_input *in, const char *name,
                             char separator, const mcr_read_options *options, bool counts)
 {
@@ -236,7 +235,7 @@ static mcr_status open_rows(mcr_input **out, mcr *ctx, mcr_input *in, const char
 
 /* ---- tables -----------------------------------------------------------------------------------*/
 
-/* What the caller says, and that the key names the rows unless he says otherwise. */
+/* The caller's options, with the key as the column of ids unless set otherwise. */
 typedef struct wishes {
     mcr_read_options options;
     const char **roles;
@@ -267,7 +266,7 @@ static mcr_status add_role(wishes *w, const mcr_join *j)
     return MCR_OK;
 }
 
-/* Rows of a table that has nothing of them are a mistake; in prediction they are missing values. */
+/* If no row has a match, that is an error; in prediction the values are missing. */
 static mcr_status check_found(const mcr_join *j, const mcr_read_options *options, int64_t objects,
                               int64_t unmatched)
 {
@@ -297,7 +296,7 @@ static mcr_status read_joined(mcr_builder *b, mcr *ctx, mcr_input *in, const cha
     if (status == MCR_OK)
         status = mcr_csv_read(b, ctx, joined, &w.options, MCR_CSV_MADE);
     mcr_input_close(joined);
-    /* If all of it is missing, that is the fault, whatever the reader says. */
+    /* If nothing matches, that is the error to report, whatever the reader says. */
     mcr_status found = status == MCR_OK || status == MCR_BAD_DATA
                            ? check_found(j, options, j->objects - objects, j->unmatched - unmatched)
                            : MCR_OK;
@@ -327,7 +326,7 @@ mcr_status mcr_join_describe(mcr_column_info **out, int64_t *count, mcr *ctx,
 
 /* ---- objects with names -----------------------------------------------------------------------*/
 
-/* Readers of sequences and of JSON give the names; graphs have numbers. */
+/* Readers of sequences and of JSON provide names; graphs have numbers. */
 static mcr_status check_names(mcr_join *j, const mcr_builder *b, const mcr_format *format,
                               const char *file)
 {
@@ -346,7 +345,7 @@ static mcr_status check_names(mcr_join *j, const mcr_builder *b, const mcr_forma
                       "key");
 }
 
-/* A field has one name, and all numbers of a table are one field. */
+/* Names of fields are unique, and all numbers of a table form one field. */
 static mcr_status check_fields(const mcr_join *j, const mcr_builder *b)
 {
     for (int64_t f = 0; f < b->stores; f++) {
@@ -379,7 +378,7 @@ static mcr_status check_beside(mcr *ctx, const mcr_format *format, const mcr_rea
     return MCR_OK;
 }
 
-/* Whether the joined table has the targets: those that the caller names, or the model has. */
+/* Whether the joined table has the targets: those named by the caller, or the model's. */
 static bool has_targets(const mcr_join *j, const mcr_read_options *o)
 {
     mcr_words names = {0};
@@ -390,7 +389,7 @@ static bool has_targets(const mcr_join *j, const mcr_read_options *o)
     return has;
 }
 
-/* The objects first, then the columns of their rows as further fields. */
+/* Reads the objects first, then the columns of their rows as further fields. */
 static mcr_status read_beside(mcr_builder *b, mcr *ctx, const mcr_format *format, mcr_input *in,
                               const char *path, const mcr_read_options *options)
 {

@@ -1,7 +1,7 @@
-/* labels.c: targets as they stand in files; which classes there are.
+/* labels.c: targets from files; the list of classes.
  *
- * Labels are collected as text and as numbers at once: whether they are words is known only when
- * the last one was seen.
+ * Labels are collected both as text and as numbers: whether they are words is only known at the
+ * end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +20,13 @@
 struct mcr_labels {
     mcr *ctx;
     int64_t count;
-    char *text; /* one after the other */
+    char *text; /* concatenated */
     int64_t text_length, text_capacity;
     int64_t *end; /* label i is text[end[i-1] .. end[i]-1] */
     int64_t end_workspace;
-    double *value; /* as long as all are numbers, or "nan" and "inf" */
+    double *value; /* valid as long as all are numbers, or "nan" and "inf" */
     int64_t value_capacity;
-    bool words;        /* one at least is no number */
+    bool words;        /* at least one is not a number */
     bool named;        /* numbers name classes */
     int64_t nonfinite; /* first "nan" or "inf" (from 0), -1: none */
 };
@@ -167,15 +167,15 @@ void mcr_classes_free(mcr *ctx, mcr_classes *c)
     mcr_free_all(ctx, c->name, c->text, c);
 }
 
-/* A table of distinct keys with open addressing: slot -> key number, -1: free. It is at most half
- * full. Keys are numbered in the order of arrival; hash[key] spares comparing most of them. */
+/* A hash table of distinct keys with open addressing: slot -> key number, -1: free. It is at most
+ * half full. Keys are numbered in order of insertion; hash[key] avoids most comparisons. */
 typedef struct table {
     mcr *ctx;
     int32_t *slot;
     uint64_t mask;
     int64_t keys, key_capacity;
-    uint64_t *hash;  /* of each key */
-    int64_t *sample; /* an object that has the key */
+    uint64_t *hash;  /* per key */
+    int64_t *sample; /* an object with this key */
     int64_t hash_capacity;
 } table;
 
@@ -230,7 +230,7 @@ static mcr_status table_add(table *t, uint64_t slot, uint64_t hash, int64_t obje
     return (uint64_t)t->keys * 2 > t->mask ? table_grow(t) : MCR_OK;
 }
 
-/* Space for `count` names in `bytes` bytes, closing NULs included. */
+/* Reserves space for `count` names in `bytes` bytes, including NULs. */
 static mcr_status classes_new(mcr_classes **out, mcr *ctx, int64_t count, size_t bytes)
 {
     mcr_classes *c = mcr_alloc_zero(ctx, 1, sizeof *c);
@@ -308,7 +308,7 @@ typedef struct ranked {
     int32_t key;
 } ranked;
 
-/* Renumbers the keys by rising value and names them. */
+/* Renumbers the keys in ascending order and names them. */
 static mcr_status rank_reals(mcr_classes **out, mcr *ctx, const table *t, const double *value,
                              int64_t count, int32_t *class_of)
 {

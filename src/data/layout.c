@@ -1,5 +1,5 @@
-/* layout.c: which columns of a table are no features, kept so that another table can be read like
- * it.
+/* layout.c: the columns of a table that are not features, kept so that another table can be
+ * matched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

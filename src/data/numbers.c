@@ -1,4 +1,4 @@
-/* numbers.c: arrays of the user's, of any type of number.
+/* numbers.c: the user's arrays, of any numeric type.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* numbers.h (internal to data): arrays of the user's, of any type of number.
+/* numbers.h (internal to data): the user's arrays, of any numeric type.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,16 +9,16 @@
 
 #include <mercer/borrow.h>
 
-/* Bytes of a number; 0: there is no such type. */
+/* Size of a number in bytes; 0: invalid type. */
 size_t mcr_number_bytes(mcr_number type);
 bool mcr_number_whole(mcr_number type);
-/* values[at] of an array of whole numbers; false: it does not fit in 64 bits with a sign. */
+/* values[at] of an integer array; false: it does not fit a signed 64-bit integer. */
 bool mcr_number_int(int64_t *out, const void *values, mcr_number type, int64_t at);
-/* values[at] as a double; false: it is a whole number that a double cannot hold. */
+/* values[at] as a double; false: it is an integer that a double cannot represent. */
 bool mcr_number_real(double *out, const void *values, mcr_number type, int64_t at);
 
-/* MCR_BAD_CALL unless there is an array of this type (NULL is allowed where `count` is 0) and it is
- * aligned. what: its name for the message. */
+/* MCR_BAD_CALL unless `values` is an aligned array of this type (NULL is allowed if `count` is 0).
+ * what: its name for the message. */
 mcr_status mcr_number_check(mcr *ctx, const char *what, const void *values, mcr_number type,
                             int64_t count);
 

@@ -1,4 +1,4 @@
-/* read.c: which format a file has, and handing it to its reader.
+/* read.c: detects the format of a file and calls its reader.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +76,7 @@ static mcr_status named_format(const mcr_format **out, mcr *ctx, const char *nam
     return mcr_fail(ctx, MCR_BAD_CALL, "unknown format \"%s\"", name);
 }
 
-/* The file's name as sniffers want it: without directory and .gz. */
+/* The file's name for sniffing: without directory and .gz. */
 static char *plain_name(mcr *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -141,7 +141,7 @@ static const mcr_format *directory_format(void)
 
 /* ---- reading ---------------------------------------------------------------------------------*/
 
-/* A fault found where the file is not known any more still names it. */
+/* Adds the file's name to an error that was found without it. */
 static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
 {
     if (status != MCR_BAD_DATA || name == NULL || mcr_message_file(ctx) != NULL)
@@ -152,7 +152,7 @@ static mcr_status name_file(mcr *ctx, mcr_status status, const char *name)
     return mcr_fail_at(ctx, status, name, 0, "%s", message);
 }
 
-/* Weights and roles that are asked for must not be left out without a word. */
+/* Requested weights and roles must not be ignored silently. */
 static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_read_options *options)
 {
     static const char *const have[] = {"csv", "tsv", "sqlite", "jsonl", NULL};
@@ -171,8 +171,8 @@ static mcr_status check_weight(mcr *ctx, const mcr_format *format, const mcr_rea
         options->weight, format->name);
 }
 
-/* A model whose training objects had a joined table needs it also where none of its columns can be
- * in the file itself. */
+/* A model trained with a joined table needs one, even if none of its columns can be in the file
+ * itself. */
 static mcr_status check_join(mcr *ctx, const mcr_format *format, const char *file,
                              const mcr_read_options *o)
 {
@@ -225,7 +225,7 @@ static mcr_status read_input(mcr_builder *b, mcr *ctx, const mcr_format *format,
                                      : status;
 }
 
-/* Opens a file, or a table of a database, whose format is known then. */
+/* Opens a file, or a table of a database, whose format is then known. */
 static mcr_status open_path(mcr_input **in, mcr *ctx, const char *path, const mcr_format **format)
 {
     const bool unknown = *format == NULL || *format == &mcr_format_sqlite;
@@ -258,7 +258,7 @@ mcr_status mcr_table_open(mcr_input **in, mcr *ctx, const char *path, char *sepa
     return status;
 }
 
-/* Fills b from wherever the data are: a directory, class files, a file. */
+/* Fills b from a directory, class files or a file. */
 static mcr_status read_path(mcr_builder *b, mcr *ctx, const char *path,
                             const mcr_read_options *options)
 {
@@ -308,8 +308,8 @@ static mcr_status complete(mcr_read_options *options, mcr *ctx, const mcr_read_o
     return status;
 }
 
-/* Dense vectors as long as the largest index are made of sparse ones in many places: a scaling,
- * weights, gradients. A file that has space for few numbers does not ask for such lengths. */
+/* Scaling, weights and gradients create dense vectors as long as the largest index of sparse ones.
+ * A small file must not cause such lengths. */
 static mcr_status check_lengths(const mcr_data *data, const mcr_read_options *options)
 {
     enum { BYTES = 16 }; /* a number and an index */

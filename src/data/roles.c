@@ -1,5 +1,4 @@
-/* roles.c: what columns of a table are for: the names of roles, columns that are carried along,
- * dates.
+/* roles.c: roles of a table's columns: their names, kept columns, dates.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -123,7 +122,7 @@ bool mcr_data_has_holes(const mcr_data *data)
 const char *const mcr_date_suffix[MCR_DATE_PARTS] = {
     "", ".year_sin", ".year_cos", ".week_sin", ".week_cos", ".day_sin", ".day_cos"};
 
-/* Two or four digits. */
+/* Parses two or four digits. */
 static bool digits(const char **p, const char *end, int count, int *value)
 {
     *value = 0;
@@ -142,8 +141,8 @@ static bool literal(const char **p, const char *end, char c)
     return there;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar, by years that begin in March: then the
- * day that is added every four years is the last one. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar, with years that begin in March: then
+ * the leap day is the last one. */
 static int64_t count_days(int year, int month, int day)
 {
     int64_t y = year - (month <= 2), m = (month + 9) % 12;
@@ -157,7 +156,7 @@ static bool is_day(int year, int month, int day)
     return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
 
-/* The time of day as a share of it, with its zone; *p moves behind it. */
+/* The time of day as a fraction, with its zone; *p moves past it. */
 static bool parse_time(const char **p, const char *end, double *share)
 {
     int hour, minute, second = 0, zone_hour = 0, zone_minute = 0;
@@ -190,7 +189,8 @@ bool mcr_date_parse(const char *text, size_t length, double *days)
     double share = 0;
     if (!digits(&p, end, 4, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month))
         return false;
-    if (p < end && (!literal(&p, end, '-') || !digits(&p, end, 2, &day))) /* a month alone is one */
+    if (p < end && (!literal(&p, end, '-') || !digits(&p, end, 2, &day))) /* a month alone is
+                                                                           * valid */
         return false;
     if (!is_day(year, month, day))
         return false;

@@ -1,6 +1,6 @@
 /* sample.c: the synthetic data sets by name.
  *
- * What a set is about (a motif, the places of the clusters) is fixed; the seed only decides which
+ * The problem (a motif, the positions of the clusters) is fixed; the seed only decides which
  * objects are drawn. So two seeds give a training set and a test set of one problem.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +19,7 @@ typedef struct sample {
     mcr_sample_make *make;
 } sample;
 
-/* The names stand in a list of their own, because the interface hands them out as one. */
+/* The names are a separate list, because the interface returns them as one. */
 static const char *const names[] = {"moons", "rings",  "spirals",  "xor",    "blobs",
                                     "line",  "sinc",   "friedman", "motifs", "molecules",
                                     "mixed", "sparse", NULL};

@@ -8,29 +8,29 @@
 #include "base/random.h"
 #include "data/data.h"
 
-/* What a maker works with. It adds fields and targets for `count` objects to the builder. */
+/* The input of a generator. It adds fields and targets for `count` objects to the builder. */
 typedef struct mcr_sample_job {
     mcr *ctx;
-    const char *name;     /* of the set */
+    const char *name;     /* name of the data set */
     mcr_builder *builder; /* opened for count objects */
     mcr_random random;
     int64_t count;
-    double noise; /* finite; >= 0 but for xor, whose default depends on count */
+    double noise; /* finite; >= 0 except for xor, whose default depends on count */
 } mcr_sample_job;
 
 typedef mcr_status mcr_sample_make(mcr_sample_job *job);
 
-/* Deals out classes 0 .. count-1, at most 4, so that each run of `count` objects has all of them in
- * random order: balanced, and no rule of position gives the class away. Starts from all zero but
- * count. */
+/* Deals classes 0 .. count-1, at most 4, so that each run of `count` objects has all of them in
+ * random order: balanced, and the position of an object does not reveal its class. Initialise to
+ * zero except for count. */
 typedef struct mcr_sample_dealer {
     int count, left;
     int order[4];
 } mcr_sample_dealer;
 int mcr_sample_deal(mcr_sample_dealer *dealer, mcr_random *random);
 
-/* The end of a maker with one store: gives store and targets to the builder if all is well so far,
- * and frees what is left. */
+/* The end of a generator with one store: passes store and targets to the builder if there was no
+ * error, and frees the remainder. */
 mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *store,
                              double *target);
 

@@ -1,7 +1,7 @@
 /* sample_objects.c: synthetic data sets of strings and graphs.
  *
- * In both, letters and atoms are equally frequent in the two classes; only how they stand to each
- * other determines the class.
+ * In both, letters and atoms are equally frequent in the two classes; only their arrangement
+ * determines the class.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ static int64_t draw_sequence(mcr_random *r, bool positive, double mutation, char
     return length;
 }
 
-/* A store for `count` sequences of any length that can come. */
+/* A store with capacity for `count` sequences of the largest length. */
 static mcr_status open_sequences(mcr_store **out, mcr_sample_job *job)
 {
     mcr_status status = mcr_store_new(out, job->ctx, "sequence", MCR_STRINGS);
@@ -86,7 +86,7 @@ enum { ATOMS_MAX = RING + GROUP + CHAIN_MAX, BONDS_MAX = ATOMS_MAX };
 typedef struct molecule {
     int atoms, bonds;
     int32_t element[ATOMS_MAX];
-    int open[ATOMS_MAX]; /* bonds an atom can still have */
+    int open[ATOMS_MAX]; /* free valences of an atom */
     int32_t bond[BONDS_MAX][2];
     int32_t order[BONDS_MAX]; /* 1: single, 2: double */
 } molecule;
@@ -107,8 +107,8 @@ static void add_bond(molecule *m, int a, int b, int32_t order)
     m->open[b] -= order;
 }
 
-/* A random atom among first .. end-1 that is open. There always is one: an atom of the chain takes
- * one open place and brings at least one, and the ring's six are never used up by the group. */
+/* A random atom among first .. end-1 with a free valence. There is always one: an atom of the chain
+ * takes one free valence and brings at least one, and the group never uses up the ring's six. */
 static int draw_open(const molecule *m, mcr_random *r, int first, int end)
 {
     int open = 0;
@@ -157,7 +157,7 @@ static void draw_molecule(molecule *m, mcr_random *r, bool positive)
         add_group(m, draw_open(m, r, first, m->atoms));
 }
 
-/* Molecules on their way into a store. */
+/* Molecules being stored. */
 typedef struct graphs {
     mcr_store *store;
     int64_t *edge_start;
@@ -199,7 +199,7 @@ static void close_graphs(graphs *g, mcr *ctx)
     mcr_free_all(ctx, g->edge_start, g->edge, g->edge_label);
 }
 
-/* Atoms are numbered at random: the numbers must not reveal which part they belong to. */
+/* Atoms are numbered at random, so that numbers do not reveal the part they belong to. */
 static void add_graph(graphs *g, mcr_random *r, int64_t i, bool positive)
 {
     molecule m;
@@ -298,8 +298,8 @@ static mcr_status open_mixed(mixed *m, mcr_sample_job *job)
     return m->x->dense ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* Each field shows the class, or with the chance `noise` the other one, for itself. In x the class
- * moves the first two columns by one standard deviation. */
+/* Each field independently shows the class or, with probability `noise`, the other one. In x the
+ * class shifts the first two columns by one standard deviation. */
 static void add_mixed(mixed *m, mcr_sample_job *job, int64_t i, bool positive)
 {
     mcr_random *r = &job->random;

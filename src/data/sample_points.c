@@ -58,7 +58,7 @@ static double draw_spiral(mcr_random *r, int64_t i, int c, double noise, double 
     return sign_of(c);
 }
 
-/* Objects go round the four points, so that the first four are the points in their order. */
+/* Objects cycle through the four points, so that the first four are the points in order. */
 static double draw_xor(mcr_random *r, int64_t i, int c, double noise, double *x)
 {
     (void)c;
@@ -101,7 +101,8 @@ static double draw_sinc(mcr_random *r, int64_t i, int c, double noise, double *x
     return (x[0] == 0 ? 1 : sin(x[0]) / x[0]) + noise * mcr_random_normal(r);
 }
 
-/* Friedman 1991, "Multivariate adaptive regression splines", equation 61; x6 to x10 do nothing. */
+/* Friedman 1991, "Multivariate adaptive regression splines", equation 61; x6 to x10 have no
+ * effect. */
 static double draw_friedman(mcr_random *r, int64_t i, int c, double noise, double *x)
 {
     (void)i;
@@ -158,12 +159,13 @@ enum { CATEGORIES = 14, COLUMNS = 123 };
 
 static const int category_size[CATEGORIES] = {5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 4, 4, 6, 36};
 
-/* How likely each value of each category is in each class, summed up within the category. */
+/* The cumulative probabilities of the values of each category in each class. */
 typedef struct categories {
     double upto[2][COLUMNS];
 } categories;
 
-/* Few values are frequent (weights 1, 1/2, 1/3 ...), and each leans to one of the classes. */
+/* Few values are frequent (weights 1, 1/2, 1/3 ...), and each is more likely in one of the
+ * classes. */
 static void make_categories(categories *all)
 {
     mcr_random fixed = mcr_random_stream(0, "sample.sparse.categories", 0);
@@ -180,7 +182,7 @@ static void make_categories(categories *all)
     }
 }
 
-/* The columns of one object, rising; returns how many. A value is missing now and then. */
+/* The columns of one object, ascending; returns their number. A value is occasionally missing. */
 static int draw_categories(mcr_random *r, const double *upto, int32_t *index)
 {
     int count = 0;

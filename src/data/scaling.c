@@ -1,10 +1,9 @@
-/* scaling.c: vectors brought to comparable units, by what the training objects show.
+/* scaling.c: scales vectors, with parameters learnt from the training objects.
  *
  * x becomes (x - shift) * factor, column by column. minmax: to 0 .. 1; standard: mean 0 and
- * standard deviation 1. A column that is constant becomes 0, whatever new objects have in it:
- * nothing was learnt about it. Sparse vectors with few entries keep their zeros: they are not
- * shifted (minmax divides by the largest |x|). Those with more than half of all entries are made
- * dense.
+ * standard deviation 1. A constant column becomes 0, whatever its value in new objects: nothing was
+ * learnt about it. Sparse vectors with few entries keep their zeros: they are not shifted (minmax
+ * divides by the largest |x|). Vectors with more than half of all entries become dense.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,10 +17,10 @@
 
 /* ---- learning ---------------------------------------------------------------------------------*/
 
-/* Values are divided by a power of two, so that neither squares nor differences overflow or vanish,
- * whatever the unit. */
+/* Values are divided by a power of two, so that neither squares nor differences overflow or
+ * underflow, whatever the unit. */
 typedef struct column {
-    double low, high; /* of the values that are stored */
+    double low, high; /* of the stored values */
     double unit;      /* 2^-e for the largest |x| = 0.5 .. 1 times 2^e */
     double mean, squares, seen;
 } column;
@@ -34,7 +33,7 @@ static void set_unit(column *c)
     c->unit = ldexp(1, e < -1021 ? 1021 : e > 1022 ? -1022 : -e);
 }
 
-/* Mean and sum of squares about it by one pass (Welford, 1962), in the column's unit. */
+/* Mean and sum of squared differences from it in one pass (Welford, 1962), in the column's unit. */
 static void note(column *c, double value)
 {
     double x = value * c->unit, d = x - c->mean;
@@ -43,7 +42,7 @@ static void note(column *c, double value)
     c->squares += d * (x - c->mean);
 }
 
-/* The zeros that a sparse field does not store. */
+/* Accounts for the zeros that a sparse field does not store. */
 static void note_zeros(column *c, double zeros)
 {
     if (zeros <= 0)
@@ -56,7 +55,7 @@ static void note_zeros(column *c, double zeros)
     c->high = fmax(c->high, 0);
 }
 
-/* The ranges of all processes' values. */
+/* Combines the ranges of all processes. */
 static mcr_status share_ranges(mcr *ctx, column *c, int64_t cols)
 {
     double *end = mcr_alloc(ctx, (size_t)cols, 2 * sizeof *end);
@@ -73,7 +72,7 @@ static mcr_status share_ranges(mcr *ctx, column *c, int64_t cols)
     return s;
 }
 
-/* Means and squares of all processes' values, from those of each. */
+/* Combines the means and squares of all processes. */
 static mcr_status share_moments(mcr *ctx, column *c, int64_t cols)
 {
     double *sum = mcr_alloc(ctx, (size_t)cols, 2 * sizeof *sum);
@@ -97,13 +96,13 @@ static mcr_status share_moments(mcr *ctx, column *c, int64_t cols)
     return s;
 }
 
-/* False: the column's values are so near to each other that no number brings them apart. */
+/* False: the column's values are so close together that no factor separates them. */
 static bool set_column(mcr_scaled_field *to, int64_t k, const column *c, mcr_scale kind)
 {
     double low = c->low * c->unit, high = c->high * c->unit;
     double range = to->dense ? high - low : fmax(fabs(low), fabs(high));
     double width = kind == MCR_SCALE_MINMAX ? range : sqrt(c->squares / c->seen);
-    /* A constant whose mean was rounded has a standard deviation, too, of the last digits. */
+    /* A constant whose mean was rounded has a tiny standard deviation. */
     bool constant = !(high > low) || !(width > 1e-14 * fmax(fabs(low), fabs(high)));
     to->factor[k] = constant ? 0 : 1 / width * c->unit;
     to->shift[k] = !to->dense ? 0 : kind == MCR_SCALE_MINMAX ? c->low : c->mean / c->unit;
@@ -192,7 +191,7 @@ mcr_status mcr_scaling_open(mcr_scaling **out, mcr *ctx, int64_t fields)
     return MCR_NO_MEMORY;
 }
 
-/* Values as they are. */
+/* Leaves the values unscaled. */
 static mcr_status learn_nothing(mcr_scaled_field *to, mcr *ctx, int64_t cols)
 {
     to->cols = cols;
@@ -204,7 +203,7 @@ static mcr_status learn_nothing(mcr_scaled_field *to, mcr *ctx, int64_t cols)
     return to->shift && to->factor ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* What stands for missing values first, then the scale of the filled ones. */
+/* Learns the substitutes for missing values first, then the scale of the filled values. */
 static mcr_status learn_filled(mcr_scaled_field *to, mcr *ctx, const mcr_field *f,
                                const mcr_data *data, mcr_scale kind)
 {
@@ -345,7 +344,7 @@ void mcr_scaling_free(mcr_scaling *s)
 
 static double scaled(const mcr_scaled_field *by, int64_t k, double x)
 {
-    double d = x - by->shift[k]; /* may overflow where the product does not */
+    double d = x - by->shift[k]; /* may overflow although the product does not */
     return isfinite(d) ? d * by->factor[k] : x * by->factor[k] - by->shift[k] * by->factor[k];
 }
 
@@ -358,7 +357,7 @@ static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_sca
     for (int64_t r = 0; r < from->count; r++) {
         double *row = to->dense + r * by->cols;
         mcr_vector x = mcr_store_vector(from, r);
-        mcr_vector_to_dense(&x, row, by->cols); /* of columns beyond these nothing was learnt */
+        mcr_vector_to_dense(&x, row, by->cols); /* further columns were not seen in training */
         for (int64_t k = 0; k < by->cols; k++)
             row[k] = scaled(by, k, row[k]);
     }
@@ -419,7 +418,7 @@ static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_
     if (!s)
         s = mcr_store_copy_names(to, from);
     if (!s && !to->holes)
-        s = mcr_store_check(to); /* no number may have become too large */
+        s = mcr_store_check(to); /* a number may have become too large */
     if (s)
         mcr_store_free(to);
     else
@@ -443,7 +442,7 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
         int64_t at = mcr_data_find(view, by->name, strlen(by->name));
         mcr_store *made = NULL;
         if (at < 0)
-            continue; /* the kernel says if it misses the field */
+            continue; /* the kernel reports a missing field */
         if (!(s = scale_store(&made, view->store[at], by))) {
             mcr_store_free(view->store[at]);
             view->store[at] = made;

@@ -1,4 +1,4 @@
-/* scan.h (internal to data): numbers in files, the usual ones without a call.
+/* scan.h (internal to data): fast inline parsing of common numbers in files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,10 +11,10 @@
 
 #include "base/number.h"
 
-/* As mcr_parse_real, for text in which a byte that belongs to no number (a line end, a separator)
- * stands before or at `end`, and *end may be read.
- * Up to 2^53 an integer is exact, and so are the powers of ten up to 10^22: their quotient is
- * rounded once and therefore right (Clinger 1990). Everything else goes the long way. */
+/* Like mcr_parse_real, for text with a byte before or at `end` that is not part of a number (a line
+ * end, a separator); *end must be readable. Up to 2^53 an integer is exact, and so are the powers
+ * of ten up to 10^22: their quotient is rounded once and therefore correct (Clinger 1990).
+ * Everything else is left to mcr_parse_real. */
 static inline const char *mcr_scan_real(const char *p, const char *end, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -42,7 +42,7 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
     }
     double v = 0;
     if (digits == 0 || digits > 19 || m > (uint64_t)1 << 53 || (*p | 32) == 'e') {
-        p = mcr_parse_real(text, end, &v); /* not into *value, which so can stay in a register */
+        p = mcr_parse_real(text, end, &v); /* not *value, so that it can stay in a register */
         *value = v;
         return p;
     }
@@ -53,7 +53,7 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
     return p;
 }
 
-/* How often a byte stands from p to end. */
+/* Counts the occurrences of a byte from p to end. */
 static inline int64_t mcr_count_bytes(const char *p, const char *end, char byte)
 {
     int64_t count = 0;

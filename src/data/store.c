@@ -90,7 +90,7 @@ void mcr_vector_copy(const mcr_vector *x, double *value, int32_t *column)
 
 /* ---- invariants ------------------------------------------------------------------------------*/
 
-/* x - x is 0 for finite x and NaN for the others, and sums of it can be taken without a branch. */
+/* x - x is 0 for finite x and NaN otherwise, and can be summed without branches. */
 static bool all_finite(const mcr_vector *x)
 {
     double sum = 0;
@@ -259,8 +259,8 @@ static void accumulate(int64_t *first, int64_t nodes)
         first[v + 1] += first[v];
 }
 
-/* Fills `by_head`; while filling, first[v] runs from v's start to the next one's, so that the array
- * has to be moved by one place afterwards. */
+/* Fills `by_head`; meanwhile first[v] runs from v's start to the next one's, so that the array must
+ * be shifted by one afterwards. */
 static void sort_by_head(arcs *a, const mcr_store *s, const int64_t *edge_start,
                          const int32_t (*edge)[2], const int32_t *edge_label)
 {
@@ -287,9 +287,9 @@ static void sort_by_head(arcs *a, const mcr_store *s, const int64_t *edge_start,
     a->first[0] = 0;
 }
 
-/* Walks the heads in order and appends each to the lists of its tails, which so come out sorted;
- * then drops repeats. The number of arcs out of a node equals that into it, so the starts are those
- * of `a`. */
+/* Visits the heads in order and appends each to the lists of its tails, which are therefore sorted;
+ * then drops duplicates. A node has as many outgoing as incoming arcs, so the starts are those of
+ * `a`. */
 static void sort_by_tail(mcr_store *s, const arcs *a, int64_t *fill)
 {
     int64_t nodes = s->start[s->count];

@@ -1,7 +1,7 @@
-/* sum.c: a number that other data are not likely to have.
+/* sum.c: a checksum of a data set.
  *
- * The sum of a checksum of each object with its number: it is the same whether one process has all
- * objects or several have some of them each.
+ * The sum over the objects of a checksum of the object and its number: it is the same whether one
+ * process has all objects or several share them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ static uint32_t add_object(uint32_t sum, const mcr_store *s, int64_t row)
     return add_vector(sum, &x);
 }
 
-/* Of objects that are in memory; number: that of the first among all. */
+/* For objects in memory; number: that of the first one among all. */
 static double sum_of(const mcr_data *d, int64_t number)
 {
     uint32_t all = 0;

@@ -1,4 +1,4 @@
-/* table.c: the data set: looking at it, and views of some of its rows.
+/* table.c: the data set: accessors, and views of some of its rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 mcr_data *mcr_data_retain(const mcr_data *data)
 {
-    mcr_data *d = (mcr_data *)data; /* the count of owners is no part of the value */
+    mcr_data *d = (mcr_data *)data; /* the reference count is not part of the value */
     __atomic_add_fetch(&d->owners, 1, __ATOMIC_RELAXED);
     return d;
 }
@@ -212,7 +212,7 @@ static void note_length(mcr_field_info *info, int64_t i, int64_t length)
         info->longest = length;
 }
 
-/* Numbers are counted one by one; a date that is missing is one value. */
+/* Numbers are counted one by one; a missing date counts as one value. */
 static void count_missing(const mcr_field *f, mcr_field_info *info)
 {
     int64_t step = f->store->role == MCR_DATE ? MCR_DATE_PARTS : 1;
@@ -341,7 +341,7 @@ static mcr_status check_rows(const mcr_data *data, mcr_rows rows)
     return MCR_OK;
 }
 
-/* A map is kept only where the stored rows do not follow one another. */
+/* A map is only stored if the rows are not consecutive. */
 static mcr_status map_rows(mcr_data *view, const mcr_data *data, mcr_rows rows)
 {
     mcr_field f = {NULL, data->rows, data->first, data->count};

@@ -1,4 +1,4 @@
-/* write.c: which format to write, and doing it.
+/* write.c: selects the output format and writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 enum { FLUSH_BYTES = 1 << 16 };
 
-/* The simplest first: what is not named takes the first that holds the data. */
+/* Simplest first: the default is the first format that can represent the data. */
 static const mcr_format *const simplest[] = {&mcr_format_libsvm, &mcr_format_csv,
                                              &mcr_format_text,   &mcr_format_fasta,
                                              &mcr_format_tsv,    &mcr_format_jsonl};
@@ -47,7 +47,7 @@ mcr_span mcr_writer_string(const mcr_data *data, int64_t field, int64_t i)
 
 /* ---- choice -----------------------------------------------------------------------------------*/
 
-/* No format of that name is written: says which are. */
+/* Reports that no such format can be written, and lists those that can. */
 static mcr_status unknown(mcr *ctx, const char *name)
 {
     mcr_text list;
@@ -82,7 +82,7 @@ static mcr_status by_name(const mcr_format **out, mcr *ctx, const char *name)
     return *out != NULL ? MCR_OK : unknown(ctx, name);
 }
 
-/* Where nothing is said, a field keeps its name and kind too. */
+/* By default, a field must keep its name and kind, too. */
 static bool holds_all(const mcr_format *format, const mcr_data *data)
 {
     char why[MCR_WHY];

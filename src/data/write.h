@@ -1,4 +1,4 @@
-/* write.h (internal to data): writing data sets, one writer a format.
+/* write.h (internal to data): writing data sets, one writer per format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,9 +10,9 @@
 enum { MCR_WHY = 200 };
 
 typedef struct mcr_writer {
-    /* Whether the data set reads back from this format as it is; if not, says why not. */
+    /* Whether the format can represent the data set exactly; if not, says why. */
     bool (*holds)(const mcr_data *data, char why[MCR_WHY]);
-    /* The first line; NULL: none. */
+    /* The header line; NULL: none. */
     void (*head)(mcr_text *to, const mcr_data *data);
     void (*row)(mcr_text *to, const mcr_data *data, int64_t i);
 } mcr_writer;
@@ -20,9 +20,9 @@ typedef struct mcr_writer {
 extern const mcr_writer mcr_writer_libsvm, mcr_writer_csv, mcr_writer_tsv, mcr_writer_text,
     mcr_writer_fasta, mcr_writer_jsonl;
 
-/* "field \"x\" ..." into why, and false, so that a check can end with it. */
+/* Writes "field \"x\" ..." to why and returns false, so that a check can end with it. */
 bool mcr_writer_no(char why[MCR_WHY], const char *format, ...) MCR_PRINTF(2, 3);
-/* The target of object i as text: its class word, or the number. */
+/* The target of object i as text: its class name, or the number. */
 void mcr_writer_target(mcr_text *to, const mcr_data *data, int64_t i);
 struct mcr_json_writer;
 void mcr_write_values(struct mcr_json_writer *w, const mcr_vector *x); /* as an array */

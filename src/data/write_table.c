@@ -48,7 +48,8 @@ static void add_pair(mcr_text *to, int64_t index, double value)
     mcr_text_real(to, value);
 }
 
-/* The first line names the last column, if need be with a zero: so the number of columns stays. */
+/* The first line has an entry for the last column, if need be a zero: so the number of columns is
+ * preserved. */
 static void row_libsvm(mcr_text *to, const mcr_data *data, int64_t i)
 {
     mcr_field f = mcr_data_field(data, 0);
@@ -75,8 +76,8 @@ static bool starts_like_name(const char *name)
     return memchr("0123456789+-.", name[0], 13) == NULL && !mcr_csv_missing(&f);
 }
 
-/* The reader knows a header by a number below a name, or by different words with "target" among
- * them. */
+/* Whether the reader will recognise the header: by a number below a name, or by different words
+ * including "target". */
 static bool header_is_seen(const mcr_data *data)
 {
     if (data->target_kind == MCR_REAL_TARGETS || data->weight != NULL)
@@ -92,7 +93,7 @@ static bool header_is_seen(const mcr_data *data)
     return words;
 }
 
-/* Text that the reader would take for numbers. */
+/* Text that the reader would parse as a number. */
 static bool looks_numeric(mcr_span s)
 {
     bool digits = s.length > 0;
@@ -160,8 +161,8 @@ static void add_word(mcr_text *to, const char *word, char separator)
     add_cell(to, (mcr_span){word, strlen(word)}, separator);
 }
 
-/* Columns have their names, if none is empty or that of the last columns, and the reader can see
- * that they are names. */
+/* Columns keep their names if none is empty or that of a target or weight column, and the reader
+ * can recognise them as names. */
 static bool has_names(const mcr_store *s)
 {
     bool seen = false;
@@ -174,7 +175,7 @@ static bool has_names(const mcr_store *s)
     return seen;
 }
 
-/* Numbers go before the text columns, as the reader orders the fields. */
+/* Numbers come before the text columns, in the reader's order of fields. */
 static void head_table(mcr_text *to, const mcr_data *data, char separator)
 {
     for (int64_t f = 0; f < data->fields; f++) {

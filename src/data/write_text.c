@@ -18,7 +18,7 @@ static bool holds_strings(const mcr_data *data, char why[MCR_WHY])
     return true;
 }
 
-/* No class word has one of the bytes. */
+/* Whether no class name contains one of the bytes. */
 static bool words_without(const mcr_data *data, const char *bytes, char why[MCR_WHY])
 {
     for (int64_t c = 0; data->target_kind == MCR_WORD_TARGETS && c < data->classes->count; c++) {
@@ -62,7 +62,7 @@ static void row_text(mcr_text *to, const mcr_data *data, int64_t i)
 
 /* ---- FASTA ------------------------------------------------------------------------------------*/
 
-/* The reader makes letters upper case, and takes blanks and a '*' from the end. */
+/* The reader converts letters to upper case, and drops blanks and a '*' at the end. */
 static bool is_sequence(mcr_span s)
 {
     if (s.length == 0 || s.bytes[0] == ' ' || s.bytes[0] == ';' || s.bytes[s.length - 1] == ' ' ||

@@ -13,8 +13,8 @@
 
 enum { INT_MOST = 32767, LIMIT = 1024 };
 
-/* A text for a comment, which it cannot end: a model may come from anywhere, and compilers join
- * lines at a backslash before they look for the end. */
+/* A text for a comment, which it must not end: a model may be untrusted, and compilers join lines
+ * at a backslash before they look for the end. */
 static void put_comment(mcr_c_writer *w, const char *before, const char *text)
 {
     mcr_c_put(w, "%s", before);
@@ -214,7 +214,7 @@ static mcr_status put_file(mcr_c_writer *w)
     return s;
 }
 
-/* moons.c: moons.h; "": there is none. */
+/* moons.c: moons.h; "": none. */
 static void find_header(char *out, size_t size, const char *path)
 {
     size_t length = strlen(path);

@@ -1,5 +1,5 @@
-/* c_arrays.c: the numbers of a model as static const arrays, and how a support vector is loaded
- * from them.
+/* c_arrays.c: the numbers of a model as static const arrays, and the code that loads a support
+ * vector from them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static mcr_status put_dense(mcr_c_writer *w)
     return w->status;
 }
 
-/* Entries that are not 0, by rows. */
+/* Nonzero entries, by row. */
 static mcr_status put_sparse(mcr_c_writer *w, int64_t entries)
 {
     const mcr_portable *p = w->p;
@@ -165,7 +165,7 @@ static void put_load(mcr_c_writer *w)
 
 /* ---- coefficients, scaling --------------------------------------------------------------------*/
 
-/* Segments, by rows: coef[i][t] of the objects, and which outputs they belong to. */
+/* Segments, by row: coef[i][t] of the objects, and the outputs they belong to. */
 static mcr_status put_segments(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;

@@ -1,5 +1,5 @@
 /* c_decide.c: from kernel values to scores, predictions, probabilities and standard deviations, as
- * C. The rules are those of learn/fitted.c and of the learners that predict in their own way.
+ * C. The rules are those of learn/fitted.c and of learners with their own predictor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -315,7 +315,7 @@ static mcr_status put_decide(mcr_c_writer *w)
 
 /* ---- functions of the interface ---------------------------------------------------------------*/
 
-/* Strings that are longer than the tables have no prediction. */
+/* Strings longer than the tables have no prediction. */
 static void put_limit(mcr_c_writer *w, const char *answer)
 {
     if (!mcr_c_has_limit(w->p))
@@ -329,7 +329,7 @@ static void put_begin(mcr_c_writer *w, const char *type, const char *name, const
     put_prototype(w, type, name, out, "\n{\n");
 }
 
-/* Fills `score` (and the object and its kernel values, where these are kept). */
+/* Fills `score` (and the object and its kernel values, if these are kept). */
 static void put_scoring(mcr_c_writer *w, const char *score)
 {
     if (needs_values(w->p))

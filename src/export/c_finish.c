@@ -1,5 +1,5 @@
-/* c_finish.c: learners whose predictions are more than sums and a rule, as C: neighbours, votes of
- * perceptrons, Gaussian processes.
+/* c_finish.c: predictions beyond sums and a rule, as C: neighbours, voted perceptrons, Gaussian
+ * processes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -153,7 +153,7 @@ mcr_status mcr_c_posterior(mcr_c_writer *w)
     return s ? s : w->status;
 }
 
-/* The mean of 1 / (1 + exp(-f)) for normal f, as learn/gp_predict.c has it. */
+/* The mean of 1 / (1 + exp(-f)) for normal f, as in learn/gp_predict.c. */
 void mcr_c_gp_probability(mcr_c_writer *w)
 {
     int64_t n = w->p->basis, outputs = w->p->fitted->outputs;

@@ -1,5 +1,5 @@
-/* c_kernel.c: the kernel as C: helpers that are used, one function for the expression, and what an
- * object brings to it (its lengths in feature space).
+/* c_kernel.c: the kernel as C: the helpers it uses, one function for the expression, and the
+ * numbers per object (its norms in feature space).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 
-/* Numbers of what nodes own, counted in the order of a walk that visits children first. */
+/* Indices of the numbers per node, in post-order. */
 typedef struct counters {
     int64_t list, own, leaf;
 } counters;
@@ -70,7 +70,7 @@ typedef enum helper {
     HELPERS
 } helper;
 
-/* Sums over the features of a and b, some with weights `by`: what feature k adds. */
+/* Sums over the features of a and b, some with weights `by`: the term of feature k. */
 static const struct {
     const char *name, *term;
 } sums[] = {
@@ -256,7 +256,7 @@ static void put_pair(mcr_c_writer *w, const char *name, const mcr_kernel *k, con
     mcr_c_put(w, ")");
 }
 
-/* exp(-gamma * ...), the lists having gamma already. */
+/* exp(-gamma * ...); lists already include gamma. */
 static void put_fall(mcr_c_writer *w, const char *name, const mcr_kernel *k, const counters *n,
                      const char *x, const char *z)
 {

@@ -1,4 +1,4 @@
-/* c_strings.c: kernels on strings as C, straight from their definitions.
+/* c_strings.c: kernels on strings as C, directly from their definitions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,7 +81,7 @@ static void put_spectrum(mcr_c_writer *w, const mcr_kernel *k, int64_t number)
     mcr_c_put(w, "        }\n    return sum;\n}\n\n");
 }
 
-/* Sums over pairs of words by the number of places where they differ. */
+/* Sums over pairs of words by their number of mismatches. */
 static void put_pairs(mcr_c_writer *w, const mcr_mismatches *what, int64_t number)
 {
     char name[32];
@@ -128,8 +128,8 @@ static void put_pairs(mcr_c_writer *w, const mcr_mismatches *what, int64_t numbe
     mcr_c_put(w, "        }\n    return sum;\n}\n\n");
 }
 
-/* The recursion of Lodhi and others (2002), letter by letter of a; g[t][j]: of the first j letters
- * of b, subsequences of t letters drawn out to the end. */
+/* The recursion of Lodhi and others (2002), letter by letter of a; g[t][j]: for the first j letters
+ * of b, subsequences of t letters extended to the end. */
 static void put_ssk(mcr_c_writer *w, const mcr_kernel *k, int64_t number)
 {
     int64_t p = (int64_t)mcr_kernel_number(k, "p");

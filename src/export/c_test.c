@@ -1,6 +1,6 @@
-/* c_test.c: a test that travels with the C file: a few objects, and what the program says of them.
+/* c_test.c: a test within the C file: a few objects with their expected results.
  *
- * The objects are halfway between support vectors, or support strings, in the units of the input.
+ * The objects are midpoints of support vectors, or support strings, in the units of the input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -133,7 +133,7 @@ static mcr_status largest_self(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
     return s;
 }
 
-/* A share of the largest sum of |coefficient| K that a score can be. */
+/* A fraction of the largest possible sum of |coefficient| K of a score. */
 static mcr_status find_tolerance(mcr_c_writer *w, trial *t)
 {
     const mcr_model *m = w->p->model;
@@ -149,7 +149,7 @@ static mcr_status find_tolerance(mcr_c_writer *w, trial *t)
         sum += fabs(f->offset[o]);
     t->tolerance = (w->precise ? 1e-11 : 1e-5) * (1 + sum * most) +
                    w->call->report->error * sqrt(most);
-    /* Votes jump where a comparison is within rounding. */
+    /* Votes change abruptly if a comparison is within rounding. */
     if (!w->precise && (w->p->finish == MCR_FINISH_VOTED || w->p->finish == MCR_FINISH_KNN))
         t->tolerance = 0.1;
     return s;
@@ -263,7 +263,7 @@ mcr_status mcr_c_test(mcr_c_writer *w)
     const mcr_portable *p = w->p;
     trial t = {0};
     mcr_status s = MCR_OK;
-    /* Of scores that are within the tolerance of a decision nothing is expected. */
+    /* No label is expected if a score is within the tolerance of a decision. */
     bool labels = mcr_c_has_label(p) && p->fitted->rule != MCR_RULE_COORDINATES && !w->int8.q;
     if (mcr_data_count(p->model->basis) == 0)
         return MCR_OK;

@@ -36,13 +36,13 @@ void mcr_c_put(mcr_c_writer *w, const char *format, ...)
         mcr_c_lines(w, line);
 }
 
-/* The shortest text that reads back as the same float: nine digits do. */
+/* The shortest text that reads back as the same float; nine digits suffice. */
 static void print_float(char text[MCR_REAL_TEXT], double value)
 {
     for (int digits = 6; digits <= 9; digits++) {
         double back = 0;
         snprintf(text, MCR_REAL_TEXT, "%.*g", digits, value);
-        char *comma = strchr(text, ','); /* of another locale */
+        char *comma = strchr(text, ','); /* decimal comma of a locale */
         if (comma)
             *comma = '.';
         (void)mcr_parse_real(text, text + strlen(text), &back);

@@ -100,7 +100,7 @@ static mcr_status check_threshold(mcr *ctx, const mcr_model *model)
                           t.value);
 }
 
-/* Columns by name, categories and missing values are known to Mercer's own models alone. */
+/* Only Mercer's own models support columns by name, categories and missing values. */
 static mcr_status check_table(mcr *ctx, const mcr_model *model)
 {
     const mcr_scaling *s = model->scaling;

@@ -15,7 +15,7 @@ typedef struct mcr_exporting {
     mcr *ctx;
     const mcr_model *model;
     const char *name;    /* a valid C identifier */
-    const char *numbers; /* one of the target's; NULL if it has none */
+    const char *numbers; /* one of the target's number types; NULL if it has none */
     const char *path;
     mcr_export_report *report;
 } mcr_exporting;

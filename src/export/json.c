@@ -1,5 +1,5 @@
-/* json.c: a model as one JSON object: everything that predictions need, by its own name, for
- * programs in any language. docs/interop.md describes it; members are added, never changed.
+/* json.c: a model as one JSON object: everything that predictions need, by name, for programs in
+ * any language. docs/interop.md describes it; members are added, never changed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 enum { VERSION = 1 };
 
-/* A line of its own, for people who look at the file. */
+/* A line break, for readability. */
 static void next_line(mcr_json_writer *w)
 {
     mcr_text_string(w->to, "\n");
@@ -86,7 +86,7 @@ static void put_graph(mcr_json_writer *w, const mcr_store *s, int64_t r)
     mcr_json_put_array(w, "edges");
     for (int64_t v = first; v < end; v++)
         for (int64_t e = s->link[v]; e < s->link[v + 1]; e++) {
-            if (s->adjacent[e] < v - first) /* it stands at both ends */
+            if (s->adjacent[e] < v - first) /* listed at both ends */
                 continue;
             mcr_json_write_array(w);
             mcr_json_write_int(w, v - first);

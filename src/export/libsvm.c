@@ -1,4 +1,4 @@
-/* libsvm.c: a model as LIBSVM's svm-train writes it (model/libsvm.c).
+/* libsvm.c: a model in the format of LIBSVM's svm-train (model/libsvm.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,5 @@
 /* onnx.c: a model as an ONNX graph: support vector machines by the operators of ai.onnx.ml, in
- * float, where that keeps enough digits; all else, or everything on demand, by plain operators in
- * double.
+ * float, if that is accurate enough; other models, or all on request, by plain operators in double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

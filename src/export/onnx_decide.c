@@ -1,5 +1,5 @@
 /* onnx_decide.c: scores, labels, probabilities and standard deviations as ONNX operators. The rules
- * are those of learn/fitted.c and of the learners that predict in their own way.
+ * are those of learn/fitted.c and of learners with their own predictor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static mcr_tensor put_scores(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_tenso
 
 /* ---- neighbours and votes ---------------------------------------------------------------------*/
 
-/* Shares of the nearest in the vote, objects x neighbours. */
+/* Weights of the nearest neighbours in the vote, objects x neighbours. */
 static mcr_tensor put_shares(mcr_onnx *g, mcr_tensor distance, mcr_tensor weight)
 {
     mcr_tensor one = mcr_onnx_number(g, 1), far = mcr_onnx_positive(g, distance);
@@ -91,7 +91,7 @@ static mcr_tensor put_neighbours(mcr_onnx *g, const mcr_onnx_parts *parts, mcr_t
     return mcr_onnx_2(g, "Div", vote, mcr_onnx_sum(g, share, 1, true));
 }
 
-/* Scores of all perceptrons are running sums. */
+/* The scores of all perceptrons are prefix sums. */
 static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
 {
     mcr_voted voted = {0};
@@ -114,7 +114,7 @@ static mcr_tensor put_voted(mcr_onnx *g, mcr_tensor k)
         all += list[MCR_VOTE_LIVES][i];
     }
     for (int64_t i = 0; i < m; i++)
-        share[i] = list[MCR_VOTE_LIVES][i]; /* whole numbers: sums are exact, and so are ties */
+        share[i] = list[MCR_VOTE_LIVES][i]; /* integers: sums are exact, and so are ties */
     mcr_onnx_set_int(g, "axis", 1);
     mcr_tensor at = mcr_onnx_2(g, "Gather", k, mcr_onnx_ints(g, object, m));
     at = mcr_onnx_add_axis(g, mcr_onnx_plus(g, at, *voted.bias), 2);
@@ -160,8 +160,8 @@ static mcr_tensor put_logistic(mcr_onnx *g, mcr_tensor a)
     return mcr_onnx_2(g, "Div", mcr_onnx_number(g, 1), mcr_onnx_plus(g, e, 1));
 }
 
-/* The mean of the logistic function of a normal number, as learn/gp_predict.c has it; where
- * variances may be above 16, from more points. */
+/* The mean of the logistic function of a normal number, as in learn/gp_predict.c; with more points
+ * if variances may exceed 16. */
 static mcr_tensor put_mean_logistic(mcr_onnx *g, mcr_tensor mean, mcr_tensor variance)
 {
     bool few = mcr_portable_self(g->p->kernel) <= 16;
@@ -192,7 +192,7 @@ static mcr_tensor put_side_by_side(mcr_onnx *g, mcr_tensor a, mcr_tensor b)
     return mcr_onnx_2(g, "Concat", a, b);
 }
 
-/* Each number by the sum of its row. */
+/* Divides each number by the sum of its row. */
 static mcr_tensor put_share(mcr_onnx *g, mcr_tensor p)
 {
     return mcr_onnx_2(g, "Div", p, mcr_onnx_sum(g, p, 1, true));
@@ -251,7 +251,7 @@ static mcr_tensor put_first(mcr_onnx *g, mcr_tensor score)
     return mcr_onnx_2(g, "Min", p, mcr_onnx_number(g, 1 - 1e-7));
 }
 
-/* One step of elimination: row j is taken from the others, so that column j is 0 there. */
+/* One elimination step: subtracts row j from the others, so that column j becomes 0 there. */
 static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tensor *y)
 {
     double *mask = mcr_onnx_zeros(g, 1, k);
@@ -269,8 +269,8 @@ static void eliminate(mcr_onnx *g, int64_t k, int64_t j, mcr_tensor *q, mcr_tens
     *y = mcr_onnx_2(g, "Sub", *y, mcr_onnx_2(g, "Mul", factor, own));
 }
 
-/* Pairwise coupling: the p that minimises p'Qp with sum 1 is Q^-1 e over its sum (Wu, Lin and Weng,
- * 2004). Q is positive semidefinite: elimination needs no pivots. */
+/* Pairwise coupling: the p that minimises p'Qp with sum 1 is Q^-1 e divided by its sum (Wu, Lin and
+ * Weng, 2004). Q is positive semi-definite: elimination needs no pivoting. */
 static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
 {
     int64_t k = g->p->fitted->classes, pairs = g->p->fitted->outputs;
@@ -296,8 +296,7 @@ static mcr_tensor put_couple(mcr_onnx *g, mcr_tensor score)
                               mcr_onnx_matrix(g, m[2], pairs, k * k)));
     q = mcr_onnx_2(g, "Reshape", q, mcr_onnx_ints(g, (const int64_t[]){-1, k, k}, 3));
     mcr_tensor unit = mcr_onnx_matrix(g, eye, k, k);
-    q = mcr_onnx_2(g, "Add", q,
-                   mcr_onnx_times(g, unit, 1e-15)); /* where all pairs agree it is singular */
+    q = mcr_onnx_2(g, "Add", q, mcr_onnx_times(g, unit, 1e-15)); /* singular if all pairs agree */
     mcr_tensor y = mcr_onnx_2(g, "Add", mcr_onnx_times(g, put_column(g, score, 0), 0),
                               mcr_onnx_matrix(g, one, 1, k));
     for (int64_t j = 0; j < k; j++)
@@ -334,8 +333,8 @@ bool mcr_onnx_whole_labels(const mcr_model *m)
     return whole;
 }
 
-/* The labels of class numbers as the output `label`: whole numbers if all class names are, else
- * words. */
+/* The labels for class numbers as the output `label`: integers if all class names are, else
+ * strings. */
 static void put_labels(mcr_onnx *g, mcr_tensor number)
 {
     const mcr_model *m = g->p->model;

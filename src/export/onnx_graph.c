@@ -1,5 +1,5 @@
-/* onnx_graph.c: writing ONNX graphs. A message of protocol buffers is a list of fields: a number
- * with a type, then a whole number of variable length, four bytes, or a length and so many bytes.
+/* onnx_graph.c: writing ONNX graphs. A protocol buffer message is a list of fields: a number with a
+ * type, then a varint, four bytes, or a length and that many bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ static void put_text(mcr_text *t, unsigned field, const char *text)
     put_bytes(t, field, text, strlen(text));
 }
 
-/* A message within another; `from` is emptied. */
+/* Embeds a message; `from` is emptied. */
 static void put_message(mcr_text *t, unsigned field, mcr_text *from)
 {
     put_bytes(t, field, from->length ? from->bytes : "", (size_t)from->length);
@@ -88,7 +88,7 @@ mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
         put_int(&t, 1, *dims);
         count *= *dims;
     }
-    for (int64_t i = 0; i < count; i++) { /* little-endian, as raw data are */
+    for (int64_t i = 0; i < count; i++) { /* little-endian, like raw data */
         uint64_t bits = 0;
         float narrow = (float)value[i];
         if (g->single)

@@ -1,7 +1,7 @@
-/* onnx_graph.h (internal): writing ONNX graphs (onnx.proto, ir_version 7, opset 13), bytes by hand.
+/* onnx_graph.h (internal): writing ONNX graphs (onnx.proto, ir_version 7, opset 13) byte by byte.
  *
  * A tensor is a number; 0 is the input. Operators return a new tensor. After a failure the status
- * is set, and further calls do nothing of use.
+ * is set, and further calls have no useful effect.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +16,11 @@ enum { MCR_ONNX_FLOAT = 1, MCR_ONNX_INT64 = 7, MCR_ONNX_STRING = 8, MCR_ONNX_DOU
 typedef struct mcr_onnx {
     mcr *ctx;
     const mcr_portable *p;
-    bool single;                    /* numbers are floats */
-    mcr_text node, constant, value; /* of the graph: nodes, initializers, inputs and outputs */
-    mcr_text attributes;            /* of the next node */
-    mcr_tensor tensors;             /* so far */
+    bool single;                    /* float instead of double */
+    mcr_text node, constant, value; /* parts of the graph: nodes, initializers, inputs and
+                                     * outputs */
+    mcr_text attributes;            /* attributes of the next node */
+    mcr_tensor tensors;             /* number of tensors so far */
     mcr_status status;
 } mcr_onnx;
 
@@ -29,7 +30,7 @@ static inline int mcr_onnx_real(const mcr_onnx *g)
 }
 void mcr_onnx_init(mcr_onnx *g, mcr *ctx, const mcr_portable *p, bool single);
 void mcr_onnx_free(mcr_onnx *g);
-/* The whole model, with a name for people. */
+/* The complete model, with a human-readable name. */
 mcr_status mcr_onnx_finish(mcr_onnx *g, mcr_text *to, const char *name, const char *about);
 
 /* ---- constants: dims ends with -1 */
@@ -37,12 +38,12 @@ mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
 mcr_tensor mcr_onnx_number(mcr_onnx *g, double value);
 mcr_tensor mcr_onnx_ints(mcr_onnx *g, const int64_t *value, int64_t count);
 mcr_tensor mcr_onnx_strings(mcr_onnx *g, char *const *value, int64_t count);
-/* From .. from + count - 1, a row of whole numbers. */
+/* The integers from .. from + count - 1, as a row. */
 mcr_tensor mcr_onnx_range(mcr_onnx *g, int64_t from, int64_t count);
 
-/* A matrix of zeros that the caller fills; NULL: no memory, and the status says so. */
+/* A matrix of zeros for the caller to fill; NULL: out of memory, and the status is set. */
 double *mcr_onnx_zeros(mcr_onnx *g, int64_t rows, int64_t cols);
-/* It as a constant; its memory is freed. NULL: tensor 0. */
+/* The matrix as a constant; its memory is freed. NULL: tensor 0. */
 mcr_tensor mcr_onnx_matrix(mcr_onnx *g, double *value, int64_t rows, int64_t cols);
 
 /* ---- attributes of the next node */
@@ -55,22 +56,22 @@ void mcr_onnx_set_texts(mcr_onnx *g, const char *name, char *const *value, int64
 /* ---- nodes */
 mcr_tensor mcr_onnx_1(mcr_onnx *g, const char *op, mcr_tensor a);
 mcr_tensor mcr_onnx_2(mcr_onnx *g, const char *op, mcr_tensor a, mcr_tensor b);
-/* Of ai.onnx.ml, with one or two outputs: the second is the returned one plus 1. */
+/* An operator of ai.onnx.ml with one or two outputs: the second is the returned tensor plus 1. */
 mcr_tensor mcr_onnx_ml(mcr_onnx *g, const char *op, mcr_tensor a, int outputs);
-/* The `count` first along an axis: values; their places are the returned tensor plus 1. */
+/* The `count` largest values along an axis; their indices are the returned tensor plus 1. */
 mcr_tensor mcr_onnx_top(mcr_onnx *g, mcr_tensor a, int64_t count);
 mcr_tensor mcr_onnx_cast(mcr_onnx *g, mcr_tensor a, int type);
-/* 1 where it is above 0, else 0, as numbers. */
+/* 1 if positive, else 0, as numbers. */
 mcr_tensor mcr_onnx_positive(mcr_onnx *g, mcr_tensor a);
-/* The sum over an axis, which stays with length 1, or goes. */
+/* The sum over an axis, which is kept with length 1 or removed. */
 mcr_tensor mcr_onnx_sum(mcr_onnx *g, mcr_tensor a, int64_t axis, bool keep);
 mcr_tensor mcr_onnx_add_axis(mcr_onnx *g, mcr_tensor a, int64_t axis);
 mcr_tensor mcr_onnx_times(mcr_onnx *g, mcr_tensor a, double by);
 mcr_tensor mcr_onnx_plus(mcr_onnx *g, mcr_tensor a, double more);
-/* The places of the largest numbers along an axis. */
+/* The indices of the largest values along an axis. */
 mcr_tensor mcr_onnx_largest(mcr_onnx *g, mcr_tensor a, int64_t axis);
 
-/* The graph's output `name` is the tensor; cols 0: one number per object. */
+/* Makes the tensor the graph's output `name`; cols 0: one number per object. */
 void mcr_onnx_output(mcr_onnx *g, const char *name, mcr_tensor a, int type, int64_t cols);
 
 /* onnx_kernel.c: the parts of the input, and kernel values. */
@@ -78,7 +79,7 @@ typedef struct mcr_onnx_parts {
     mcr_tensor *part; /* objects x count of the part */
 } mcr_onnx_parts;
 mcr_status mcr_onnx_open_parts(mcr_onnx *g, mcr_onnx_parts *parts);
-/* K of all objects and support vectors; K(x,x), a column. */
+/* K of all objects and support vectors; K(x,x) as a column. */
 mcr_tensor mcr_onnx_kernel(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel);
 mcr_tensor mcr_onnx_self(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel);
 /* One port of the input, scaled. */
@@ -86,14 +87,13 @@ mcr_tensor mcr_onnx_port(mcr_onnx *g, int64_t port);
 
 /* onnx_svm.c: with the operators of ai.onnx.ml. */
 bool mcr_onnx_is_svm(const mcr_portable *p);
-/* Whether their float arithmetic keeps the scores of such a machine to about 1e-5 of the
- * largest. */
+/* Whether their float arithmetic computes the scores to about 1e-5 of the largest. */
 mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p);
 void mcr_onnx_svm(mcr_onnx *g);
 /* onnx_decide.c: all others. */
 mcr_status mcr_onnx_decide(mcr_onnx *g, const mcr_onnx_parts *parts);
 bool mcr_onnx_whole_labels(const mcr_model *model);
-/* The output `label` of detection: 1 where the score is 0 or more, else -1. */
+/* The output `label` of outlier detection: 1 if the score is not negative, else -1. */
 void mcr_onnx_sign(mcr_onnx *g, mcr_tensor score);
 
 #endif

@@ -9,8 +9,8 @@
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 
-/* Up to so many columns squared distances are sums of squared differences; beyond, they come from
- * inner products, which takes less memory. */
+/* Up to this many columns squared distances are sums of squared differences; beyond, they are
+ * computed from inner products, which takes less memory. */
 enum { DIFFERENCES = 32 };
 
 /* ---- the input --------------------------------------------------------------------------------*/
@@ -151,7 +151,7 @@ static mcr_tensor put_common(const leaf *l)
     return mcr_onnx_sum(l->g, mcr_onnx_2(l->g, "Min", x, z), 2, false);
 }
 
-/* 1 where a is not above 0: a divisor then. */
+/* Replaces a by 1 where it is not positive, for use as a divisor. */
 static mcr_tensor put_safe(mcr_onnx *g, mcr_tensor a, mcr_tensor positive)
 {
     return mcr_onnx_2(g, "Add", a, mcr_onnx_2(g, "Sub", mcr_onnx_number(g, 1), positive));
@@ -195,7 +195,7 @@ static mcr_tensor put_factor(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr
     return mcr_onnx_2(g, "Gather", l.x, mcr_onnx_range(g, column, 1));
 }
 
-/* The same of the support vectors, or 1 / sqrt(K(z,z)) of a node's child: a row. */
+/* The same for the support vectors, or 1 / sqrt(K(z,z)) of a node's child: a row. */
 static mcr_tensor put_support_factor(mcr_onnx *g, const mcr_kernel *k)
 {
     const mcr_portable *p = g->p;
@@ -229,8 +229,8 @@ static mcr_tensor put_matern(mcr_onnx *g, mcr_tensor square, double nu, double l
     return mcr_onnx_2(g, "Mul", more, e);
 }
 
-/* A constant to multiply or add, a row as long as the kernel's: runtimes fuse a product of matrices
- * with a single number, which they round to float. */
+/* A constant factor or term, as a row of the kernel's length: runtimes fuse a matrix product with a
+ * scalar, which they round to float. */
 static mcr_tensor put_constant(mcr_onnx *g, double value, bool self)
 {
     int64_t n = self ? 1 : g->p->basis;
@@ -342,7 +342,7 @@ mcr_tensor mcr_onnx_kernel(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_k
     return put_node(g, parts, kernel, false);
 }
 
-/* What is the same for all objects still has a row for each. */
+/* A value that is the same for all objects still needs a row for each. */
 mcr_tensor mcr_onnx_self(mcr_onnx *g, const mcr_onnx_parts *parts, const mcr_kernel *kernel)
 {
     mcr_tensor k = put_node(g, parts, kernel, true);

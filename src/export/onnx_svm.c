@@ -50,7 +50,7 @@ static double kernel_value(const mcr_kernel *k, const double *x, const double *z
     return dot;
 }
 
-/* Scores of one object, and the sums of the absolute values of their terms, of all outputs. */
+/* Scores of one object, and the sums of the absolute values of their terms, for all outputs. */
 static void add_terms(const mcr_portable *p, const double *x, double *score, double *size)
 {
     const mcr_fitted *f = p->fitted;
@@ -68,8 +68,8 @@ static void add_terms(const mcr_portable *p, const double *x, double *score, dou
     }
 }
 
-/* A float sum of terms is off by about the rounding of the largest partial sum; measured on support
- * vectors, which are the objects at hand. Twice that must stay below 1e-5 of the largest score. */
+/* The error of a float sum is about the rounding of the largest partial sum; measured on the
+ * support vectors. Twice that must stay below 1e-5 of the largest score. */
 mcr_status mcr_onnx_float_is_enough(bool *out, const mcr_portable *p)
 {
     enum { PROBES = 128 };

@@ -1,4 +1,4 @@
-/* portable.c: a model in the form that other languages can express.
+/* portable.c: a model in a form that can be expressed in other languages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ static mcr_status refuse_kernel(const mcr_portable *p, const mcr_kernel *k, cons
                     target, mcr_kernel_text(k), why);
 }
 
-/* Where conformal's function reads: "norm", "2", "dose:2". */
+/* The field of conformal's function: "norm", "2", "dose:2". */
 static mcr_status conformal_field(mcr_field *out, const mcr_portable *p, const mcr_kernel *k)
 {
     const char *f = mcr_kernel_word(k, "f"), *colon = strrchr(f, ':');
@@ -144,7 +144,7 @@ const mcr_part *mcr_portable_factor(const mcr_portable *p, const mcr_kernel *k, 
     return mcr_portable_part(p, f);
 }
 
-/* The list of numbers that a leaf weights the features with; NULL: it has none. */
+/* The list of numbers by which a leaf weights its features; NULL: none. */
 static const mcr_reals *list_of(const mcr_kernel *k)
 {
     const char *name = k->type == &mcr_kernel_rbf || k->type == &mcr_kernel_laplace ? "gamma"
@@ -328,7 +328,7 @@ static void free_segments(mcr_portable *p)
     p->segments = 0;
 }
 
-/* f_o(x) = w_o.x + offset_o: the weight vectors take the place of the support vectors. */
+/* f_o(x) = w_o.x + offset_o: the weight vectors replace the support vectors. */
 static mcr_status make_weights(mcr_portable *p)
 {
     int64_t outputs = p->fitted->outputs;
@@ -390,7 +390,7 @@ static mcr_status find_finish(mcr_portable *p, const char *target)
                     p->model->type->name);
 }
 
-/* The predictors test what a file may hold: each is opened once. */
+/* Predictors check their numbers, which may come from a file: each is opened once. */
 static mcr_status test_numbers(const mcr_portable *p)
 {
     const mcr_predictor *own = p->model->type ? p->model->type->predictor : NULL;

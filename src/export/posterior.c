@@ -1,4 +1,4 @@
-/* posterior.c: what a Gaussian process needs for its variances, as one triangular matrix.
+/* posterior.c: the variances of a Gaussian process, as one triangular matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static mcr_status factor(const mcr_portable *p, mcr_system *l, const double *noi
     return s ? s : mcr_system_factor(l, 1, root ? NULL : noise, NULL);
 }
 
-/* A sparse process keeps it. */
+/* A sparse process stores it. */
 static mcr_status copy_posterior(double **out, const mcr_portable *p)
 {
     int64_t n = p->fitted->basis, count = n * (n + 1) / 2;

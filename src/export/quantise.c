@@ -1,10 +1,10 @@
-/* quantise.c: support vectors in eight bits, and how far that moves the scores.
+/* quantise.c: support vectors in eight bits, and the resulting change of the scores.
  *
- * A column from low to high is cut into 254 steps; 0 stays 0 where it lies between them. The score
- * of a positive semidefinite kernel is an inner product, f(x) = w.Phi(x) + b, and quantising moves
- * w to w': by Cauchy and Schwarz f moves by at most |w - w'| sqrt(K(x,x)), whatever x is. |w -
- * w'|^2 is v'Kv over both sets of support vectors, with the coefficients and their negatives in v.
- * What float arithmetic adds is bounded by the usual count of roundings.
+ * The range of a column is divided into 254 steps; 0 stays 0 if it is in the range. The score of a
+ * positive semi-definite kernel is an inner product, f(x) = w.Phi(x) + b, and quantising changes w
+ * to w': by Cauchy and Schwarz f changes by at most |w - w'| sqrt(K(x,x)), for any x. |w - w'|^2 is
+ * v'Kv over both sets of support vectors, with the coefficients and their negatives in v. The error
+ * of float arithmetic is bounded by counting roundings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,7 +71,8 @@ double mcr_portable_self(const mcr_kernel *k)
     return value;
 }
 
-/* By how much a value's relative rounding can exceed that of one sum over the features. */
+/* The factor by which a value's relative rounding error can exceed that of one sum over the
+ * features. */
 static double amplified(const mcr_kernel *k)
 {
     double most = 1, sum = 0;
@@ -82,7 +83,7 @@ static double amplified(const mcr_kernel *k)
     return k->type == &mcr_kernel_poly        ? mcr_kernel_number(k, "degree")
            : k->type == &mcr_kernel_power     ? most * mcr_kernel_number(k, "degree")
            : k->type == &mcr_kernel_product   ? fmax(sum, 1)
-           : k->type == &mcr_kernel_exp       ? most * 89 /* exp of more overflows a float */
+           : k->type == &mcr_kernel_exp       ? most * 89 /* larger ones overflow a float */
            : k->type == &mcr_kernel_normalize ? 3 * most
                                               : most;
 }

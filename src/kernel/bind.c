@@ -17,8 +17,8 @@ enum { VECTORS = MCR_DENSE | MCR_SPARSE };
 
 /* ---- binding ----------------------------------------------------------------------------------*/
 
-/* Missing columns of sparse vectors are zeros; a dense vector has all that it has. When a model
- * predicts, x are its objects and z the new ones. */
+/* Missing columns of sparse vectors are zeros; dense vectors have all their columns. In prediction,
+ * x are the model's objects and z the new ones. */
 static mcr_status check_columns(const mcr_bound *bound)
 {
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
@@ -31,7 +31,7 @@ static mcr_status check_columns(const mcr_bound *bound)
                     (long long)z->cols, z->cols == 1 ? "" : "s", (long long)x->cols);
 }
 
-/* The leaf's field on both sides. The side that leaves no doubt decides for the other one. */
+/* Finds the leaf's field on both sides. A side without ambiguity decides for the other one. */
 static mcr_status choose_fields(mcr_bound *bound)
 {
     const mcr_kernel *k = bound->kernel;
@@ -76,7 +76,7 @@ static mcr_status bind_leaf(mcr_bound *bound)
     return vectors ? check_columns(bound) : MCR_OK;
 }
 
-/* Fills the node at *out, which the tree owns at once, so that closing frees what there is. */
+/* Fills the node at *out, which the tree owns immediately, so that closing frees it. */
 static mcr_status bind_node(mcr_bound **out, mcr_binding *binding, const mcr_kernel *kernel,
                             const mcr_data *x, const mcr_data *z)
 {
@@ -222,8 +222,7 @@ mcr_status mcr_binding_block(const mcr_binding *binding, const mcr_tile *tile)
 
 /* ---- the diagonal -----------------------------------------------------------------------------*/
 
-/* A type that has no diagonal of its own: the objects are bound to themselves for once, and the
- * diagonal is read off by single values. */
+/* For a type without a diagonal: binds the objects to themselves and computes single values. */
 static mcr_status diagonal_by_binding(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
     mcr_data *some = NULL;

@@ -1,5 +1,5 @@
-/* built_in.h (internal): the built-in kernel types, one for each line of kernels.def. A header of
- * its own: a new kernel recompiles only the files that name types.
+/* built_in.h (internal): the built-in kernel types, one for each line of kernels.def. In a separate
+ * header, so that a new kernel recompiles only the files that name types.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* callback.c: kernels whose values a function of the user's computes from two objects, or two lists
- * of them.
+/* callback.c: kernels whose values are computed by a user's function of two objects, or of two
+ * lists of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "base/sized.h"
 #include "kernel/kernel.h"
 
-/* What the context keeps of a callback; the type has it as its user. */
+/* A callback, stored in the context; the type's `user` points to it. */
 typedef struct callback {
     mcr *ctx;
     mcr_callback call;
@@ -96,7 +96,7 @@ static mcr_status block(const mcr_bound *bound, const mcr_tile *tile)
     return s;
 }
 
-/* One object at a time: a block of all would compute their values with each other. */
+/* One object at a time: a block would compute all pairs. */
 static mcr_status diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
     mcr_status s = MCR_OK;

@@ -1,4 +1,4 @@
-/* combine.c: the values of sums and products, which differ in one operation only.
+/* combine.c: the values of sums and products, which differ only in one operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@ static void join_rows(const mcr_tile *tile, const mcr_tile *part, bool product)
                                                tile->z.count);
 }
 
-/* The first child that is not a number fills the tile, the others are computed aside and joined;
- * numbers come last, all at once. */
+/* The first child that is not a constant fills the tile, the others are computed in scratch memory
+ * and combined with it; constants come last, all at once. */
 mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile)
 {
     bool product = bound->kernel->type == &mcr_kernel_product;
@@ -53,7 +53,7 @@ mcr_status mcr_chain_block(const mcr_bound *bound, const mcr_tile *tile)
     return status;
 }
 
-/* In the order of mcr_chain_block: where the numbers overflow, both are not finite. */
+/* In the order of mcr_chain_block: if the constants overflow, both are not finite. */
 mcr_status mcr_chain_diagonal(const mcr_bound *bound, int side, mcr_rows rows, double *k)
 {
     bool product = bound->kernel->type == &mcr_kernel_product;

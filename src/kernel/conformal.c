@@ -31,10 +31,10 @@ static const mcr_param params[] = {
 /* ---- what f means -----------------------------------------------------------------------------*/
 
 typedef struct function {
-    const char *field; /* in front of ":"; NULL: the only vector field */
+    const char *field; /* before ":"; NULL: the only vector field */
     int64_t column;    /* from 1; 0: the norm */
     bool is_user;
-    mcr_function user; /* a copy: the list may grow while it is called */
+    mcr_function user; /* a copy, because the list may grow during the call */
     char buffer[FIELD_MAX];
 } function;
 
@@ -134,7 +134,7 @@ static mcr_status column_side(const mcr_bound *bound, const function *f, const m
 
 static mcr_status user_side(const mcr_bound *bound, const function *f, int side, double *values)
 {
-    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message of f's own is recognised */
+    mcr_fail(bound->ctx, MCR_OK, "%s", ""); /* so that a message set by f is recognised */
     for (int64_t i = 0; i < mcr_bound_count(bound, side); i++) {
         values[i] = NAN;
         mcr_status status = f->user.call(f->user.user, bound->data[side], i, &values[i]);
@@ -181,7 +181,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         state->factor[1] = state->factor[0];
     else if (status == MCR_OK)
         status = bind_side(bound, state, &f, 1, &field[1]);
-    bound->field[0] = field[0]; /* it is read, so models must keep it */
+    bound->field[0] = field[0]; /* it is read, so models must store it */
     bound->field[1] = field[1];
     bound->state = state;
     return status;

@@ -1,5 +1,5 @@
-/* cosine.c: x.z / (|x| |z|), the cosine of the angle between the vectors. A zero vector has the
- * value 0 with all vectors, itself included.
+/* cosine.c: x.z / (|x| |z|), the cosine of the angle between the vectors. For a zero vector all
+ * values are 0, including that with itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* sqrt(xx zz) is exactly xx for equal vectors, which then have the value 1. Where that product
- * leaves the range of numbers the roots are multiplied. */
+/* sqrt(xx zz) is exactly xx for equal vectors, which then have the value 1. If that product
+ * overflows or underflows, the roots are multiplied. */
 static double divided(double dot, double xx, double zz)
 {
     double square = xx * zz;

@@ -1,9 +1,8 @@
-/* definite.c: is it a kernel? What the closure rules say, node by node.
+/* definite.c: positive semi-definiteness by the closure rules, node by node.
  *
- * Each type knows its own rule. Some things are seen from the whole tree only: a part made of
- * numbers alone is a number, whose sign decides; what is multiplied with 0 is 0; and functions of
- * the inner product or of the distance have a series or a transform (series.c), which decide about
- * differences.
+ * Each type has its own rule. Some cases need the whole tree: a subtree of constants is a constant,
+ * whose sign decides; anything multiplied by 0 is 0; and functions of the inner product or of the
+ * distance have a power series or a Fourier transform (series.c), which decide about differences.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +15,7 @@
 
 enum { FEW = 32 };
 
-/* Whether the node is a number whatever the data, and which. */
+/* Whether the node is constant for all data, and its value. */
 static bool fold(const mcr_kernel *k, double *value)
 {
     double part;
@@ -52,7 +51,7 @@ static bool fold(const mcr_kernel *k, double *value)
            (k->type == &mcr_kernel_conformal && part == 0);
 }
 
-/* A number above 0 times one other part keeps the verdict of that part, whatever it is. */
+/* A positive constant times one other factor keeps the verdict of that factor. */
 static bool is_scaled(const mcr_kernel *k, const mcr_definite *child, mcr_definite *result)
 {
     double scale = 1, part;

@@ -2,7 +2,7 @@
  *
  * K(x,z) = rho + (1 - rho)/m sum_c [x_c = z_c] over m columns is the inner product of the features
  * sqrt(rho), and sqrt((1 - rho)/m) for each column and value: a kernel for 0 <= rho <= 1. A value
- * that no other object has, such as one that was not seen in training, is equal to itself alone.
+ * that occurs only once, such as one not seen in training, equals only itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,11 @@
-/* error.c: a bound on the rounding of kernel values.
+/* error.c: bounds of the rounding error of kernel values.
  *
  * Bounds have two forms, |computed - K(x,z)| <= r sqrt(K(x,x) K(z,z)), and for kernels without
- * negative values |computed - K(x,z)| <= r K(x,z), which is much less for objects that are far from
- * each other. Sums, products and powers of kernels keep both (Cauchy and Schwarz). They are worst
- * cases, from the standard model of rounding: a sum of n products in turn errs by n u sum |x_k z_k|
- * at most (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3), with u half of the
- * distance from 1 to the next number. Kernels that are not listed here have no bound: nothing is
- * assumed of them.
+ * negative values |computed - K(x,z)| <= r K(x,z), which is much smaller for distant objects. Sums,
+ * products and powers of kernels keep both (Cauchy and Schwarz). They are worst cases, from the
+ * standard model of rounding: a sequential sum of n products has an error of at most n u sum |x_k
+ * z_k| (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3), where u is half of the
+ * distance from 1 to the next number. Kernels that are not listed here have no bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +23,7 @@
 
 /* ---- vectors ----------------------------------------------------------------------------------*/
 
-/* What the bounds need of the packed objects of both sides. */
+/* Quantities of the packed objects of both sides that the bounds need. */
 typedef struct extent {
     int64_t terms;    /* most nonzero features */
     double norm2, l1; /* largest squared norm, largest sum of absolute values */
@@ -39,15 +38,15 @@ typedef struct extent_job {
 
 enum { CHUNK = 512 };
 
-/* Beyond 2^52 all doubles are whole; below, adding 1.5 * 2^52 leaves no place for a fraction. */
+/* Beyond 2^52 all doubles are integers; below, adding 1.5 * 2^52 rounds the fraction off. */
 static bool is_whole(double value)
 {
     const double large = 0x1.8p52;
     return fabs(value) >= 0x1p52 || (value + large) - large == value;
 }
 
-/* Doubles as they are stored. In lanes, for the compiler to take several at a time: this runs over
- * the objects of every pair of classes. */
+/* Contiguous doubles. In independent lanes, so that the compiler vectorises: this runs over the
+ * objects of every pair of classes. */
 static void extend_plain(extent *e, const mcr_vector *x)
 {
     enum { LANES = 8 };
@@ -77,7 +76,7 @@ static void extend_plain(extent *e, const mcr_vector *x)
     e->l1 = fmax(e->l1, l1[0]);
 }
 
-/* Others; m2, m1: of the shift. */
+/* Other layouts; m2, m1: norms of the shift. */
 static void extend(extent *e, const mcr_vectors *v, const mcr_vector *x, double m2, double m1)
 {
     double norm2 = x->index ? m2 : 0, l1 = x->index ? m1 : 0;
@@ -124,8 +123,8 @@ static mcr_status extent_chunk(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
-/* Distances of shifted vectors: their norms are enough, and are there already. A norm in float errs
- * by the rounding of its sum. */
+/* Distances of shifted vectors: the existing norms suffice. A norm in float has the rounding error
+ * of its sum. */
 static bool measure_norms(const mcr_vectors *v, extent *all)
 {
     double largest = 0, unit = 0;
@@ -167,15 +166,15 @@ static mcr_status measure(const mcr_vectors *v, bool norms, extent *all)
         }
         mcr_free(v->ctx, job.of);
     }
-    if (v->shift) /* zeros have become the shift */
+    if (v->shift) /* zeros have become -shift */
         all->terms = v->cols;
     return s;
 }
 
-/* A squared distance errs by a share of |x|^2 + |z|^2: two norms and a product, each a rounded sum.
- * Pairs for which the rule of vectors_run.c finds that too much are computed again from the
- * differences; for the others the rule's tolerance holds, up to the ratio of the worst case to the
- * error that it expects. */
+/* A squared distance has an error proportional to |x|^2 + |z|^2: two norms and a product, each a
+ * rounded sum. Pairs for which the criterion of vectors_run.c finds that too large are recomputed
+ * from the differences; for the others the criterion's tolerance holds, up to the ratio of the
+ * worst case to the expected error. */
 static void distance_error(const mcr_vectors *v, const extent *e, double u, bool precise,
                            mcr_error *r)
 {
@@ -187,13 +186,13 @@ static void distance_error(const mcr_vectors *v, const extent *e, double u, bool
     measure_shift(v, &m2, &m1);
     double terms = 2 * (double)e->terms + 10, norms = 2 * e->norm2;
     double tolerance = precise ? MCR_DISTANCE_TOLERANCE : MCR_DISTANCE_TOLERANCE_FLOAT;
-    /* Whole numbers below 1 / u are not rounded, but sums of three of them may be. */
+    /* Integers below 1 / u are exact, but sums of three of them may be rounded. */
     double rounded = e->whole && !v->scale && !v->shift && e->norm2 * u < 1 ? 4 : terms;
-    /* Differences from the shift are rounded as doubles. */
+    /* Differences from the shift are rounded in double. */
     double error = rounded * u * norms + 0.5 * DBL_EPSILON * (4 * norms + 8 * sqrt(norms * m2));
     double change = v->sharpness * error;
     r->absolute = MORE * fmin(change, terms / v->rounding * tolerance) + 16 * u;
-    /* exp is within 4 u, and its argument, at most 2 norms, is rounded twice. */
+    /* exp is accurate to 4 u; its argument, at most 2 norms, has two rounding errors. */
     r->relative = change < 0.05 ? MORE * (change + 4 * u * v->sharpness * norms) + 16 * u
                                 : INFINITY;
 }
@@ -238,7 +237,7 @@ static mcr_status leaf_error(const mcr_bound *bound, bool precise, double u, mcr
 
 /* ---- the tree ---------------------------------------------------------------------------------*/
 
-/* What r becomes in a product of such factors. */
+/* The value of r for a product of such factors. */
 static double joined(const mcr_kernel_type *type, double largest, double product, double degree,
                      int children, double u)
 {
@@ -248,7 +247,7 @@ static double joined(const mcr_kernel_type *type, double largest, double product
         return MORE * (product - 1);
     if (type == &mcr_kernel_power)
         return MORE * (pow(product, degree) - 1);
-    return largest + 32 * u; /* normalize: roots, products, and what is close to 1 becomes 1 */
+    return largest + 32 * u; /* normalize: roots, products, values near 1 set to 1 */
 }
 
 static mcr_status node_error(const mcr_bound *bound, bool precise, double u, mcr_error *r)
@@ -292,7 +291,7 @@ mcr_status mcr_binding_error(mcr_binding *binding, bool precise, mcr_error *r)
 {
     double u = precise ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
     mcr_error *kept = &binding->error[precise];
-    /* Bindings are shared by threads; each computes the same numbers. */
+    /* Bindings are shared by threads; all of them compute the same numbers. */
     if (__atomic_load_n(&binding->error_known[precise], __ATOMIC_ACQUIRE)) {
         __atomic_load(&kept->absolute, &r->absolute, __ATOMIC_RELAXED);
         __atomic_load(&kept->relative, &r->relative, __ATOMIC_RELAXED);

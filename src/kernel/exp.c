@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The largest arguments whose exponential is finite, rounded down. */
+/* The largest arguments with a finite exponential, rounded down. */
 static const double DOUBLE_MOST = 709.78, FLOAT_MOST = 88.72;
 
 MCR_PSD_AS_CHILD(definite, "exponential of a kernel",

@@ -1,5 +1,6 @@
-/* explicit.c: explicit feature maps of bound expressions, and the closure rules on them: a sum of
- * kernels has the features of all, a product every feature of one times every feature of the other.
+/* explicit.c: explicit feature maps of bound expressions, and their closure rules: the features of
+ * a sum are those of all terms, the features of a product all products of a feature of one factor
+ * and a feature of the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -85,7 +86,7 @@ static mcr_status make(mcr_features **out, const mcr_bound *bound)
     return bound->binding->named ? mcr_names_open(&f->names, ctx) : MCR_OK;
 }
 
-/* A type that gives no names: numbers from 1. */
+/* Default names: numbers from 1. */
 static mcr_status number_rest(mcr_features *f)
 {
     mcr_status s = MCR_OK;
@@ -96,7 +97,7 @@ static mcr_status number_rest(mcr_features *f)
     return s;
 }
 
-/* Subsequences and gapped words are many: they are listed when asked for. */
+/* Subsequences and gapped words have very many features: only listed on request. */
 static bool is_for_learners(const mcr_kernel *k)
 {
     if (k->type == &mcr_kernel_poly)
@@ -281,7 +282,7 @@ mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out)
 
 /* ---- rules ------------------------------------------------------------------------------------*/
 
-/* Both hold the same objects: part's features come behind those of out. */
+/* Appends the features of part to those of out, for the same objects. */
 static mcr_status append_side(mcr_features *out, int side, const mcr_features *part, int64_t before)
 {
     int64_t n = out->objects[side];
@@ -293,7 +294,7 @@ static mcr_status append_side(mcr_features *out, int side, const mcr_features *p
     if (!s)
         s = mcr_reserve(out->ctx, &out->value[side], &out->capacity[side][1], had + more,
                         sizeof(double));
-    /* From the last object to the first: each moves up by what the others before it get. */
+    /* From the last object to the first: each moves up by the entries added before it. */
     for (int64_t i = n - 1; i >= 0 && !s; i--) {
         int64_t first = out->start[side][i], count = out->start[side][i + 1] - first;
         int64_t from = part->start[side][i], add = part->start[side][i + 1] - from;

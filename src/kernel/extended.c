@@ -1,9 +1,8 @@
-/* extended.c: kernel values in extended precision, for certificates that double leaves in doubt.
+/* extended.c: kernel values in extended precision, for certificates that double cannot decide.
  *
- * Values of single pairs, from differences and sums in long double, where that has 64 bits or
- * more. Slow, so it is for few objects, and for the kernels whose formula is a line: dot products,
- * polynomials, Gaussian and Laplacian ones, and sums, products, powers and normalisations of
- * these.
+ * Computes single pairs from differences and sums in long double, if that has 64 bits or more.
+ * Slow, so only for few objects and simple kernels: dot products, polynomials, Gaussian and
+ * Laplacian ones, and sums, products, powers and normalisations of these.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,9 +53,8 @@ static long double power_of(long double value, int64_t degree)
     return power;
 }
 
-/* exp(x), x <= 0, with an absolute error of a few units of extended precision: double has that
- * where the value is below one of them, and expl reports values that are too small for it, which
- * takes longer than the value. */
+/* exp(x), x <= 0, with an absolute error of a few units of extended precision. Uses double if the
+ * value is below one unit: expl raises underflow for tiny values, which is slow. */
 static long double decay(long double x)
 {
     return x < -700 ? 0 : x < -46 ? (long double)exp((double)x) : expl(x);
@@ -96,7 +94,7 @@ static long double value_of(const mcr_bound *b, int64_t i, int64_t j)
     return first;
 }
 
-/* Whether the values are known here; *work: of one of them. */
+/* Whether the kernel is supported; *work: per value. */
 static bool suits(const mcr_bound *b, double *work)
 {
     const mcr_kernel_type *type = b->kernel->type;
@@ -119,17 +117,17 @@ static bool suits(const mcr_bound *b, double *work)
 
 /* ---- sums ------------------------------------------------------------------------------------*/
 
-/* Objects that are listed several times, as those of nu-svr are, count once. */
+/* Objects that are listed several times, as in nu-svr, are computed once. */
 typedef struct extended_job {
     const mcr_bound *root;
     const mcr_extended *to;
-    int64_t *next;  /* for each place the next one with the same object; -1: none */
-    int64_t *used;  /* the first places of objects with coefficients, n at most */
-    int64_t *first; /* the first places of all objects, `rows` */
-    long double *a; /* n x outputs: the sums of the coefficients, at first places */
+    int64_t *next;  /* for each position the next one with the same object; -1: none */
+    int64_t *used;  /* first positions of objects with coefficients, at most n */
+    int64_t *first; /* first positions of all objects, `rows` */
+    long double *a; /* n x outputs: sums of the coefficients, at first positions */
     int64_t count, rows;
-    int64_t terms, wanted; /* places with coefficients; objects that are wanted */
-    bool apart;            /* each place is an object: rows are too far apart for a table of them */
+    int64_t terms, wanted; /* positions with coefficients; objects requested */
+    bool apart;            /* each position is an object: rows are too far apart for a table */
 } extended_job;
 
 static int64_t object_at(const extended_job *job, int64_t i)
@@ -137,15 +135,15 @@ static int64_t object_at(const extended_job *job, int64_t i)
     return job->to->object ? job->to->object[i] : i;
 }
 
-/* The stored row of the object at a place: objects of a view that is made of rows several times are
- * the same if these are. */
+/* The stored row of the object at a position: positions of a view with repeated rows have the same
+ * object if these are equal. */
 static int64_t key_at(const extended_job *job, int64_t i)
 {
     const int64_t *rows = job->root->data[0]->rows;
     return job->apart ? i : rows ? rows[object_at(job, i)] : object_at(job, i);
 }
 
-/* From the least key on, so many numbers reach to the largest one. */
+/* The number of keys from the smallest to the largest. */
 static int64_t span_of(const extended_job *job, int64_t *least)
 {
     int64_t most = 0;
@@ -158,7 +156,7 @@ static int64_t span_of(const extended_job *job, int64_t *least)
     return most - *least + 1;
 }
 
-/* The sums of an object to all its places that want them. */
+/* Copies the sums of an object to all its positions that are requested. */
 static void write_sums(const extended_job *job, int64_t i, int64_t first, int64_t k,
                        const long double *sum)
 {
@@ -206,7 +204,7 @@ static mcr_status sum_row(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Fills next, first, used and a; last: one number for each key from the least on. */
+/* Fills next, first, used and a; last: one number for each key from the smallest on. */
 static void list_objects(extended_job *job, int64_t *last, int64_t least, int64_t span)
 {
     const mcr_extended *to = job->to;
@@ -263,7 +261,8 @@ mcr_status mcr_binding_extended(mcr_binding *binding, mcr_extended *to)
         s = mcr_binding_extended_error(binding, &r);
     if (!s && isfinite(r.absolute)) {
         s = mcr_parallel(binding->ctx, job.rows, sum_row, &job);
-        /* Products and sums, those of coefficients too, and what f and low leave. */
+        /* Rounding of products and sums, including those of coefficients, and the part that f and
+         * low lose. */
         to->share = r.absolute + ((double)job.terms + 4) * MCR_EXTENDED_UNIT;
     }
     mcr_free_all(binding->ctx, job.next, job.a);

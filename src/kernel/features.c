@@ -6,8 +6,8 @@
 
 #include "kernel/vectors.h"
 
-/* order: the entries by rising feature. Dealing them out to their objects in this order keeps the
- * indices of each row rising. */
+/* order: the entries by ascending feature. Distributing them to their objects in this order keeps
+ * the indices of each row ascending. */
 static mcr_status make_store(mcr_store **out, const mcr_bound *bound, int side,
                              const mcr_feature *list, const int64_t *order, int64_t count,
                              int64_t cols)
@@ -29,7 +29,8 @@ static mcr_status make_store(mcr_store **out, const mcr_bound *bound, int side,
         mcr_store_free(s);
         return MCR_NO_MEMORY;
     }
-    /* start[i + 2] counts row i; after the prefix sum start[i + 1] is where its next entry goes. */
+    /* start[i + 2] counts row i; after the prefix sum start[i + 1] is the index of its next
+     * entry. */
     for (int64_t e = 0; e < count; e++) {
         int64_t i = list[e].object - first;
         if (i >= 0 && i < rows)

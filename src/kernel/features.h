@@ -1,4 +1,4 @@
-/* features.h (internal): kernels that are inner products of feature vectors made while binding.
+/* features.h (internal): kernels that are inner products of feature vectors computed in bind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* field.c: which field of the data a leaf works on, and how it reads it.
+/* field.c: how a leaf finds and reads its field of the data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ typedef struct word_list {
     size_t length;
 } word_list;
 
-/* Adds "word (remark)"; what no longer fits is left out, with dots at the end. */
+/* Appends "word (remark)"; if the list is full, ends it with dots. */
 static void list_add(word_list *list, const char *word, const char *remark)
 {
     char one[LIST_MAX];

@@ -1,21 +1,20 @@
-/* gkm.c: gapped k-mers: words of l letters, compared on k of their places.
+/* gkm.c: gapped k-mers: words of l letters, compared at k of their positions.
  *
- * filter=none: the inner product of counts of gapped words, that is of the letters on each choice
- * of k places out of l; a pair of words that differ in d places counts choose(l - d, k).
+ * filter=none: the inner product of counts of gapped words, that is, of the letters at each choice
+ * of k positions out of l; a pair of words with d mismatches contributes choose(l - d, k).
  *
  * filter=full and truncated: instead of the gapped words, the counts of whole words are estimated
  * from them (Ghandi, Lee, Mohammad-Noori and Beer, 2014). The least-norm estimate is the projection
- * onto functions of at most k letters at a time, so a word that differs in d places from one that
- * occurs once is estimated as a sum of Krawtchouk polynomials over letters^l. `full` takes this as
- * it is: a projection, whose square is itself. `truncated` drops the estimates from the first that
- * is not positive on, and the kernel is the inner product of what is left: pairs that differ in
- * more than twice as many places as the last estimate count 0 by themselves.
+ * onto functions of at most k letters at a time, so the estimate of a word with d mismatches to one
+ * that occurs once is a sum of Krawtchouk polynomials over letters^l. `full` uses this estimate,
+ * which is a projection (its square is itself). `truncated` drops all estimates from the first that
+ * is not positive on, and the kernel is the inner product of the others: pairs with more than twice
+ * as many mismatches as the last estimate then contribute 0.
  *
- * Pairs that differ in more than d places are left out. That is what ls-gkm computes; its default
- * options are normalize(gkm(l=11, k=7, d=3)), with both strands. The result need not be positive
- * semidefinite: on all words h has the eigenvalues sum_d h(d) P_d(j), j = 0 .. l, with Krawtchouk's
- * polynomials P (Delsarte, 1973), and those decide. Without d nothing is left out, and it is an
- * inner product.
+ * Pairs with more than d mismatches are dropped, as in ls-gkm, whose default options are
+ * normalize(gkm(l=11, k=7, d=3)) with both strands. The result need not be positive semi-definite:
+ * on all words h has the eigenvalues sum_d h(d) P_d(j), j = 0 .. l, with Krawtchouk polynomials P
+ * (Delsarte, 1973), which decide. Without d no pair is dropped, and it is an inner product.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +60,7 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* The estimate of a word from one that differs in d places. */
+/* The estimate of a word with d mismatches to one that occurs. */
 static double estimate(const gkm_params *p, int64_t d)
 {
     double sum = 0;
@@ -72,7 +71,7 @@ static double estimate(const gkm_params *p, int64_t d)
     return sum / pow((double)p->letters, (double)p->l);
 }
 
-/* The largest distance of words that count when nothing is left out. */
+/* The largest number of mismatches that contributes if no pair is dropped. */
 static int64_t farthest(const gkm_params *p)
 {
     if (p->filter == FULL)
@@ -104,9 +103,9 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-/* The inner product of the estimates from two words that differ in d places; w[e]: the estimate at
- * a distance e. A word has, of the d places, the first one's letter in `first`, the second one's in
- * `second` and another in the rest; of the other places it differs in e. */
+/* The inner product of the estimates from two words with d mismatches; w[e]: the estimate at
+ * distance e. At these d positions a word has the first one's letter in `first`, the second one's
+ * in `second` and another letter in the others; at the remaining positions it has e mismatches. */
 static double product_of(const gkm_params *p, const double *w, int64_t d)
 {
     double sum = 0, others = 1, b = (double)p->letters;
@@ -146,7 +145,7 @@ void mcr_gkm_pairs(mcr_mismatches *what, const mcr_kernel *kernel)
 
 /* ---- explicit features: gapped words ----------------------------------------------------------*/
 
-/* A feature's word: which letters count, as a number, and the letters, 0 where there is a gap. */
+/* A feature's word: the set of positions, as a number, and the letters, 0 at gaps. */
 enum { SET_BYTES = sizeof(uint64_t), MOST_BYTES = SET_BYTES + MCR_MISMATCHES_LENGTH_MAX };
 
 static void put_word(unsigned char *to, const unsigned char *letter, int64_t l, uint64_t set)
@@ -169,7 +168,7 @@ static void name_word(mcr_names *names, const unsigned char *word, int64_t width
             mcr_text_string(&names->text, ".");
 }
 
-/* A, C, G, T as capitals; 0: something else. */
+/* A, C, G, T in upper case; 0: another letter. */
 static unsigned char base_of(unsigned char c)
 {
     unsigned char big = (unsigned char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
@@ -181,8 +180,8 @@ static unsigned char other_base(unsigned char c)
     return c == 'A' ? 'T' : c == 'T' ? 'A' : c == 'C' ? 'G' : 'C';
 }
 
-/* One gapped word of an object. With both strands a word and the one across from it are the same
- * feature; where they are equal it counts sqrt(2), so that products are those of the kernel. */
+/* One gapped word of an object. With both strands a word and its reverse complement are the same
+ * feature; if they are equal it counts sqrt(2), so that products agree with the kernel. */
 static mcr_status add_gapped(mcr_patterns *to, const gkm_params *p, int64_t object,
                              const unsigned char *letter, uint64_t set)
 {
@@ -200,7 +199,7 @@ static mcr_status add_gapped(mcr_patterns *to, const gkm_params *p, int64_t obje
     return mcr_patterns_add(to, object, word[order > 0], order == 0 ? sqrt(2) : 1);
 }
 
-/* All sets of k places out of l, the next one after each (Gosper). */
+/* Enumerates all sets of k positions out of l (Gosper's hack). */
 static mcr_status add_window(mcr_patterns *to, const gkm_params *p, int64_t object,
                              const unsigned char *letter)
 {
@@ -270,7 +269,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return mcr_mismatches_bind(bound, &what);
 }
 
-/* The eigenvalue number j of h on all words, with a bound of its rounding. */
+/* Eigenvalue j of h on all words, with a bound of its rounding error. */
 static double eigenvalue(const gkm_params *p, const double *h, int64_t j, double *rounding)
 {
     double sum = 0, size = 0;
@@ -285,8 +284,8 @@ static double eigenvalue(const gkm_params *p, const double *h, int64_t j, double
     return sum;
 }
 
-/* With both strands the eigenvalues are those of one, doubled, on functions that are the same for a
- * word and the one across from it; every j has such functions. */
+/* With both strands the eigenvalues are doubled, on functions that agree on a word and its reverse
+ * complement; every j has such functions. */
 static mcr_definite definite(const void *values, const mcr_definite *child, int children,
                              const char **rule)
 {

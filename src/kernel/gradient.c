@@ -1,4 +1,4 @@
-/* gradient.c: derivatives by scales: what nodes share.
+/* gradient.c: derivatives by scales: shared code of the nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,7 +50,7 @@ mcr_status mcr_gradient_values(mcr_tile *out, const mcr_bound *bound, const mcr_
     return s ? s : mcr_bound_block(bound, out);
 }
 
-/* Like the leaf's own operation, but for what is done to distances or products in the end. */
+/* The leaf's own operation without its last step on distances or products. */
 static mcr_status plain(mcr_tile *out, const mcr_bound *bound, const mcr_tile *tile, mcr_tile_op op)
 {
     mcr_fused fused = *bound->fused;
@@ -101,7 +101,7 @@ double *mcr_gradient_vectors(const mcr_bound *bound, const mcr_tile *tile, int s
     return x;
 }
 
-/* Of squares, with the features of z one after the other. */
+/* For squares, with the features of z in contiguous rows. */
 static mcr_status sum_squares(double *sum, int64_t cols, const mcr_tile *w, const double *x,
                               const double *z)
 {

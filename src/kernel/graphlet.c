@@ -2,8 +2,8 @@
  * and Borgwardt, AISTATS 2009; with node labels Costa and De Grave, ICML 2010).
  *
  * presence: the number of isomorphism classes of induced subgraphs of p nodes that both graphs
- * have; count: the inner product of how many of each they have. Node labels are part of the class,
- * edge labels and self-loops are not. Counts are exact:
+ * have; count: the inner product of their counts. Node labels are part of the class, edge labels
+ * and self-loops are not. Counts are exact:
  *   - connected subgraphs are enumerated, each once (ESU: Wernicke, 2006), and of graphs whose
  *     nodes are all alike those of up to four nodes are computed from degrees, triangles,
  *     four-cycles and cliques;
@@ -39,10 +39,10 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* A subgraph as it is found: an earlier one, and a node more. */
+/* A subgraph as it is enumerated: an earlier one plus a node. */
 typedef struct step {
     mcr_graphlet form;
-    int32_t class; /* -1: not looked at yet */
+    int32_t class; /* -1: not computed yet */
     uint64_t times;
 } step;
 
@@ -53,10 +53,10 @@ typedef struct explorer {
     bool connected;
     const mcr_graphs *graphs;
     int64_t base;     /* first node of the graph */
-    int32_t root;     /* the smallest node of the subgraphs that are looked for now */
-    uint8_t *beside;  /* bits: nodes of the subgraph that are neighbours of a node */
-    int32_t *waiting; /* p lists of nodes that may come next */
-    int64_t most;     /* space of each */
+    int32_t root;     /* the smallest node of the subgraphs being enumerated */
+    uint8_t *beside;  /* bits: nodes of the subgraph adjacent to a node */
+    int32_t *waiting; /* p lists of candidate nodes */
+    int64_t most;     /* capacity of each */
     mcr_census *census;
     mcr_tuples *steps; /* (earlier step, neighbours there, label) */
     step *step;
@@ -68,7 +68,7 @@ typedef struct explorer {
 
 /* ---- connected subgraphs by enumeration -------------------------------------------------------*/
 
-/* One more subgraph: that of step `earlier` (-1: none) and node v. */
+/* Counts a subgraph: that of step `earlier` (-1: none) plus node v. */
 static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
 {
     uint32_t label = x->graphs->label ? (uint32_t)x->graphs->label[x->base + v] : 0;
@@ -96,9 +96,10 @@ static mcr_status meet(int32_t *number, explorer *x, int32_t earlier, int32_t v)
     return s;
 }
 
-/* Adds each of the first `count` nodes of waiting list `size` in turn to the subgraph of `size`
- * nodes. A node that was added once is not added beside a later one; only nodes that no earlier one
- * of the subgraph has brought come in with a new one. So each connected subgraph is met once. */
+/* Adds each of the first `count` nodes of candidate list `size` in turn to the subgraph of `size`
+ * nodes. A node that was added before is excluded together with later ones; a new node only brings
+ * in nodes that no earlier one of the subgraph has brought. So each connected subgraph is
+ * enumerated once. */
 static mcr_status extend(explorer *x, int32_t earlier, int size, int64_t count)
 {
     const mcr_graphs *g = x->graphs;
@@ -147,7 +148,7 @@ static mcr_status enumerate(explorer *x, int64_t nodes)
 
 /* ---- nodes all alike: formulas ----------------------------------------------------------------*/
 
-/* Subgraphs that need not be induced. */
+/* Subgraphs that are not necessarily induced. */
 typedef struct shapes {
     uint64_t nodes, edges, wedges, triangles, claws, paths, cycles, paws, diamonds, cliques;
 } shapes;
@@ -160,8 +161,8 @@ static int64_t degree_of(const mcr_graphs *g, int64_t base, int32_t v)
     return degree;
 }
 
-/* The order by degree, which keeps the work at nodes with many neighbours small (Chiba and
- * Nishizeki, 1985). */
+/* Ordering nodes by degree limits the work at nodes with many neighbours (Chiba and Nishizeki,
+ * 1985). */
 static bool below(const explorer *x, int32_t a, int32_t b)
 {
     int64_t da = x->graphs->link[x->base + a + 1] - x->graphs->link[x->base + a];
@@ -169,7 +170,7 @@ static bool below(const explorer *x, int32_t a, int32_t b)
     return da != db ? da < db : a < b;
 }
 
-/* Nodes that close a four-clique below w, of the neighbours that u and v share (beside is 3). */
+/* Nodes that close a four-clique below w, among the common neighbours of u and v (beside is 3). */
 static uint64_t close_cliques(const explorer *x, int32_t w)
 {
     const mcr_graphs *g = x->graphs;
@@ -179,7 +180,7 @@ static uint64_t close_cliques(const explorer *x, int32_t w)
     return count;
 }
 
-/* Triangles over the edge u v, u's neighbours being marked 1; cliques whose highest nodes these
+/* Triangles over the edge u v, where u's neighbours are marked 1; cliques whose highest nodes these
  * are. */
 static uint64_t close_edge(explorer *x, int32_t v, shapes *t)
 {
@@ -275,7 +276,8 @@ static mcr_status add_shape(explorer *x, int size, uint32_t edges, uint64_t time
 /* Bits of an edge between two of the nodes 0 to 3. */
 enum { E01 = 1, E02 = 2, E12 = 4, E03 = 8, E13 = 16, E23 = 32 };
 
-/* From all subgraphs to the induced ones: less those within larger sets of edges. */
+/* Converts counts of all subgraphs to those of induced ones, by subtracting subsets of larger edge
+ * sets. */
 static mcr_status compute(explorer *x, int64_t nodes)
 {
     const shapes t = find_shapes(x, nodes);
@@ -330,7 +332,7 @@ static mcr_status measure(void *arg, const mcr_graphs *g, int64_t graph, int wor
     return s ? s : mcr_census_take(x->census, x->p, tally);
 }
 
-/* All subgraphs of p nodes must be so few that 64 bits hold p times their number. */
+/* The number of subgraphs of p nodes, times p, must fit 64 bits. */
 static mcr_status check_sizes(const mcr_bound *bound, const mcr_graphs *g, int p)
 {
     static const int64_t limit[] = {0, 0, INT32_MAX, 3000000, 100000, 10000};
@@ -345,7 +347,8 @@ static mcr_status check_sizes(const mcr_bound *bound, const mcr_graphs *g, int p
     return MCR_OK;
 }
 
-/* A node and p - 1 of its neighbours are a connected subgraph, which is met at most p times so. */
+/* A node and p - 1 of its neighbours form a connected subgraph, which is counted at most p times
+ * this way. */
 static mcr_status allow_work(mcr_bound *bound, const mcr_graphs *g, int p)
 {
     enum { STEPS_A_SUBGRAPH = 50 };

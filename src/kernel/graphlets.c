@@ -1,19 +1,19 @@
 /* graphlets.c: isomorphism classes of small graphs, and counts of the disconnected ones.
  *
- * Canonical form: nodes sorted by label, and of all such orders the one with the smallest edge
- * code.
+ * Canonical form: nodes sorted by label, with the smallest edge code among all such orders.
  *
  * Disconnected classes. A pair (S, R) of an induced subgraph S of class X and a connected one R of
  * class Y has a union U. Either S and R are disjoint and no edge joins them: then U is of class X +
- * Y. Or they touch; how many touching pairs of classes X and Y have a given U as union depends on
- * the class of U alone. So, with N_X for the number of subgraphs of class X,
+ * Y. Or they touch; the number of touching pairs of classes X and Y with a given union U depends
+ * only on the class of U. So, with N_X for the number of subgraphs of class X,
  *
  *     pairs that do not touch = N_X N_Y - sum over classes U of N_U (pairs in U that touch)
  *
  * With Y a single node, classes with i + 1 isolated nodes follow from those with at most i: in a
- * touching pair the node is in S or adjacent to it, so U has no more isolated nodes than X. Classes
- * with no isolated node and at most five nodes that are not connected are an edge beside two or
- * three connected nodes: Y is the edge, and all U are connected. Sizes are done in rising order.
+ * touching pair the node is in S or adjacent to it, so U has no more isolated nodes than X.
+ * Disconnected classes without isolated nodes and with at most five nodes consist of an edge and
+ * two or three connected nodes: Y is the edge, and all U are connected. Sizes are computed in
+ * ascending order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,12 +39,12 @@ typedef struct class
     mcr_graphlet form;
     uint32_t isolated; /* bits: nodes without neighbours */
     bool connected;
-    int64_t first[SPLITS], count[SPLITS]; /* in split; -1: not looked at yet */
+    int64_t first[SPLITS], count[SPLITS]; /* in split; -1: not computed yet */
 } class;
 
-/* Classes X and Y side by side. */
+/* The disjoint union of classes X and Y. */
 typedef struct pair {
-    int32_t sum;    /* class X + Y; -1: not looked at yet */
+    int32_t sum;    /* class X + Y; -1: not computed yet */
     uint64_t touch; /* touching pairs in this graph */
 } pair;
 
@@ -78,7 +78,7 @@ static void find_rows(const mcr_graphlet *g, uint32_t row[MCR_GRAPHLET_NODES])
             }
 }
 
-/* Whether the nodes of `set` hang together. */
+/* Whether the nodes of `set` are connected. */
 static bool hangs_together(const uint32_t *row, uint32_t set)
 {
     uint32_t reached = set & (~set + 1), before = 0;
@@ -91,7 +91,7 @@ static bool hangs_together(const uint32_t *row, uint32_t set)
     return reached == set;
 }
 
-/* The subgraph of the nodes of `set`. */
+/* The subgraph induced by the nodes of `set`. */
 static mcr_graphlet part(const mcr_graphlet *g, const uint32_t *row, uint32_t set)
 {
     mcr_graphlet p = {.size = 0};
@@ -241,7 +241,7 @@ static mcr_status pair_number(int32_t *number, mcr_census *c, int32_t x, int32_t
     return s;
 }
 
-/* The class of X and Y side by side. */
+/* The class of the disjoint union of X and Y. */
 static mcr_status side_by_side(int32_t *sum, mcr_census *c, int32_t number, int32_t x, int32_t y)
 {
     mcr_status s = MCR_OK;
@@ -329,8 +329,8 @@ static mcr_status touch(mcr_census *c, int32_t number, int kind)
     return s;
 }
 
-/* Pairs of X and Y that do not touch, and the class that they make. Arithmetic modulo 2^64: right
- * if the result fits, whatever the terms are. */
+/* The number of pairs of X and Y that do not touch, and the class of their union. Arithmetic modulo
+ * 2^64: correct if the result fits, whatever the terms. */
 static mcr_status apart(uint64_t *pairs, int32_t *sum, mcr_census *c, int32_t x, int32_t y)
 {
     int32_t number;
@@ -343,7 +343,7 @@ static mcr_status apart(uint64_t *pairs, int32_t *sum, mcr_census *c, int32_t x,
 
 /* ---- the disconnected ones --------------------------------------------------------------------*/
 
-/* Classes of q nodes: an edge beside q - 2 connected nodes. */
+/* Classes of q nodes that consist of an edge and q - 2 connected nodes. */
 static mcr_status add_edges(mcr_census *c, int q)
 {
     mcr_status s = MCR_OK;
@@ -367,8 +367,8 @@ static mcr_status add_edges(mcr_census *c, int q)
     return s;
 }
 
-/* X and a node y beside it; the class X + y is counted once for each of its isolated nodes that are
- * like y. */
+/* X and an isolated node y; the class X + y is counted once for each of its isolated nodes equal to
+ * y. */
 static mcr_status add_node(mcr_census *c, int32_t x, int32_t y)
 {
     uint64_t pairs, like = 0;

@@ -12,7 +12,7 @@
 
 /* ---- both sides in one numbering --------------------------------------------------------------*/
 
-/* Either both sides have labels or neither has. */
+/* Either both sides have labels or neither. */
 static mcr_status check_sides(const mcr_bound *bound, const char *what, const void *x,
                               const void *z)
 {
@@ -34,7 +34,7 @@ static void measure_side(mcr_graphs *g, const mcr_field *f, int64_t *links)
     g->count += f->count;
 }
 
-/* Behind graph `first`, whose start is set. */
+/* Appends after graph `first`, whose start is set. */
 static void copy_side(mcr_graphs *g, const mcr_field *f, int64_t first)
 {
     const mcr_store *s = f->store;
@@ -67,7 +67,7 @@ static int32_t write_number(char *to, int32_t number)
     return sign + length;
 }
 
-/* Labels as they come, one number for each of each side. */
+/* Numbers the labels of each side by first appearance. */
 static mcr_status list_labels(mcr_graphs *g, const mcr_bound *bound, mcr_tuples *list)
 {
     int64_t at = 0;
@@ -85,7 +85,7 @@ static mcr_status list_labels(mcr_graphs *g, const mcr_bound *bound, mcr_tuples 
     return st;
 }
 
-/* The text of each: its name where it has one, else its digits. */
+/* The text of each label: its name if it has one, else its digits. */
 static void write_labels(const mcr_bound *bound, const mcr_tuples *list, mcr_word *word,
                          char (*digits)[12])
 {
@@ -203,19 +203,19 @@ void mcr_graphs_close(mcr_graphs *g)
 
 /* ---- counting graph by graph ------------------------------------------------------------------*/
 
-/* A worker numbers the patterns that it meets, and remembers how often they come in its graph. */
+/* Each worker numbers the patterns that it finds, and counts them in its graph. */
 struct mcr_tally {
     mcr *ctx;
     mcr_tuples *tuples;
     int64_t *times; /* by number; 0 between graphs */
     int64_t times_capacity;
-    int32_t *met; /* numbers with times > 0, in the order of first meeting */
+    int32_t *met; /* numbers with times > 0, in the order of discovery */
     int64_t mets, met_capacity;
-    int32_t *global; /* by number: that of all workers together; -1: not yet given */
+    int32_t *global; /* by number: the global number; -1: not assigned yet */
 };
 
 typedef struct found {
-    int32_t number; /* of the worker */
+    int32_t number; /* the worker's number */
     int64_t times;
 } found;
 
@@ -273,7 +273,7 @@ static mcr_status count_graph(void *arg, int64_t graph, int worker)
     return s;
 }
 
-/* Numbers for all, in the order of the graphs, whoever counted them. */
+/* Assigns global numbers in the order of the graphs, independent of the workers. */
 static mcr_status number_found(mcr_feature *list, const counting *c, mcr_tuples *all, bool presence)
 {
     int64_t at = 0;

@@ -1,5 +1,5 @@
-/* graphs.h (internal): what kernels on graphs share: the graphs of both sides in one numbering, and
- * counts of patterns as sparse feature vectors.
+/* graphs.h (internal): shared code of kernels on graphs: the graphs of both sides in one numbering,
+ * and counts of patterns as sparse feature vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,21 +9,21 @@
 #include "kernel/explicit.h"
 #include "kernel/features.h"
 
-/* The graphs of a leaf: those of x, then those of z (none of z when x and z are the same). */
+/* The graphs of a leaf: those of x, then those of z (none if x and z are the same). */
 typedef struct mcr_graphs {
     mcr *ctx;
     int64_t count, nodes;
     int64_t *start;    /* graph i has the nodes start[i] .. start[i+1]-1 */
     int64_t *link;     /* node v has the neighbours adjacent[link[v] .. link[v+1]-1] */
-    int32_t *adjacent; /* number within the graph, rising; a self-loop stands once */
-    int32_t *label;    /* of nodes, from 0; in an order that is the same for any set; NULL: none */
+    int32_t *adjacent; /* number within the graph, ascending; a self-loop is listed once */
+    int32_t *label;    /* of nodes, from 0; their order does not depend on the set; NULL: none */
     int64_t labels;
-    char **label_name; /* of each label, NULL: there are none */
-    int32_t *bond;     /* labels of edges, beside adjacent; NULL: none */
+    char **label_name; /* name of each label; NULL: no names */
+    int32_t *bond;     /* edge labels, parallel to adjacent; NULL: none */
 } mcr_graphs;
 
-/* Labels that were words in the files are compared as words, numbers as their digits. bonds: edge
- * labels are used. MCR_BAD_DATA if only one side has labels that are used. */
+/* Labels that were words in the files are compared as words, numbers by their digits. bonds:
+ * whether edge labels are used. MCR_BAD_DATA if only one side has labels that are used. */
 mcr_status mcr_graphs_open(mcr_graphs **out, const mcr_bound *bound, bool bonds);
 void mcr_graphs_close(mcr_graphs *graphs); /* NULL allowed */
 
@@ -38,18 +38,18 @@ static inline int64_t mcr_graphs_size(const mcr_graphs *g, int64_t graph)
 typedef struct mcr_tally mcr_tally;
 mcr_status mcr_tally_add(mcr_tally *tally, const uint32_t *tuple, int64_t length, int64_t times);
 
-/* Adds the patterns of one graph. Runs in several threads; worker: 0 .. mcr_workers - 1. */
+/* Adds the patterns of one graph. Called from several threads; worker: 0 .. mcr_workers - 1. */
 typedef mcr_status mcr_graphs_measure(void *arg, const mcr_graphs *graphs, int64_t graph,
                                       int worker, mcr_tally *tally);
-/* Puts the name of a pattern. */
+/* Appends the name of a pattern. */
 typedef void mcr_graphs_name(mcr_names *names, const mcr_graphs *graphs, const uint32_t *tuple,
                              int64_t length);
-/* Ends a leaf's bind: the kernel is the inner product of the counts (presence: of 1 for a pattern
- * that occurs). */
+/* Ends a leaf's bind: the kernel is the inner product of the counts (with presence: of 0/1
+ * indicators). */
 mcr_status mcr_graphs_count(mcr_bound *bound, mcr_binding *binding, const mcr_graphs *graphs,
                             mcr_graphs_measure *measure, void *arg, mcr_graphs_name *name,
                             bool presence);
-/* Puts the name of a node label. */
+/* Appends the name of a node label. */
 void mcr_graphs_put_label(mcr_names *names, const mcr_graphs *graphs, int64_t label);
 
 #endif

@@ -1,5 +1,4 @@
-/* intersection.c: sum_k min(x_k, z_k), the part that two histograms have in common. Values must not
- * be negative.
+/* intersection.c: sum_k min(x_k, z_k), the histogram intersection. Values must not be negative.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -83,7 +83,7 @@ static int64_t count_params(const mcr_param *params)
     return count;
 }
 
-/* What is wrong with a type that a program wants to add; NULL: nothing. */
+/* The error in a type that a program wants to register; NULL: none. */
 static const char *type_fault(const mcr_kernel_type *type)
 {
     if (type->name == NULL || !mcr_kernel_name_valid(type->name, strlen(type->name)))
@@ -162,7 +162,7 @@ mcr_status mcr_message_set(mcr *ctx, mcr_status status, const char *line)
 
 /* ---- nodes ------------------------------------------------------------------------------------*/
 
-/* The number of children once nodes of the same type are spliced in. */
+/* The number of children after splicing in nodes of the same type. */
 static int64_t count_spliced(const mcr_kernel_type *type, mcr_kernel **child, int children)
 {
     bool splice = type == &mcr_kernel_sum || type == &mcr_kernel_product;
@@ -172,7 +172,7 @@ static int64_t count_spliced(const mcr_kernel_type *type, mcr_kernel **child, in
     return count;
 }
 
-/* Hands the references of child over to the node. */
+/* Moves the references of child to the node. */
 static mcr_status take_children(mcr_kernel *node, mcr_kernel **child, int children)
 {
     int64_t count = count_spliced(node->type, child, children);
@@ -237,7 +237,7 @@ static mcr_status write_text(mcr_kernel *node)
     return status != MCR_OK ? status : node->text != NULL ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* Whether the node adds nothing to its only child: K^1, or a sum of one kernel. */
+/* Whether the node has no effect on its only child: K^1, or a sum of one kernel. */
 static bool is_idle(const mcr_kernel *node)
 {
     if (node->children != 1)
@@ -303,7 +303,7 @@ mcr_status mcr_kernel_new_columns(mcr_kernel **out, mcr *ctx, const mcr_kernel_t
 
 /* ---- parameters of a node ---------------------------------------------------------------------*/
 
-/* NULL: it has no such parameter of that type. */
+/* NULL: no such parameter of that type. */
 static const void *value_of(const mcr_kernel *k, const char *name, mcr_param_type type)
 {
     const mcr_param *p = k->type->params;
@@ -341,7 +341,7 @@ const char *mcr_kernel_word(const mcr_kernel *k, const char *name)
 
 mcr_kernel *mcr_kernel_retain(const mcr_kernel *kernel)
 {
-    mcr_kernel *shared = (mcr_kernel *)(uintptr_t)kernel; /* only the count of owners changes */
+    mcr_kernel *shared = (mcr_kernel *)(uintptr_t)kernel; /* only the reference count changes */
     __atomic_add_fetch(&shared->owners, 1, __ATOMIC_RELAXED);
     return shared;
 }

@@ -1,9 +1,9 @@
-/* keys.c: substrings as numbers.
+/* keys.c: substrings as integer keys.
  *
- * Short substrings are packed: so many bits per byte as the alphabet needs. Longer ones are named
- * by doubling (Karp, Miller and Rosenberg, 1972): the pair of the names of a beginning and an end
- * that overlap or meet is a key for the whole, and sorting the keys gives them short names again.
- * No hashing: the result is the same anywhere and cannot collide.
+ * Short substrings are packed, with as many bits per byte as the alphabet needs. Longer ones are
+ * named by doubling (Karp, Miller and Rosenberg, 1972): the pair of the names of a prefix and a
+ * suffix that overlap or meet is a key of the whole, and sorting the keys gives short names again.
+ * No hashing: the result is the same on every machine, without collisions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ void mcr_keys_free(mcr *ctx, mcr_keys *keys)
 
 enum { DIGIT_BITS = 11 };
 
-/* One pass by the digit at `shift`. Returns false if all have the same one: nothing to do. */
+/* One pass by the digit at `shift`. Returns false if all keys have the same digit. */
 static bool sort_digit(const mcr_keys *from, mcr_keys *to, int shift, int bits)
 {
     int64_t place[1 << DIGIT_BITS] = {0}, n = from->count;
@@ -116,7 +116,7 @@ static int64_t count_substrings(const mcr_bound *bound, int64_t length)
     return sum;
 }
 
-/* Keys of substrings short enough to be packed; first[o]: where object o's begin. */
+/* Keys of substrings short enough to be packed; first[o]: index of object o's first key. */
 static void pack(mcr_keys *to, int64_t *first, const mcr_bound *bound, const mcr_alphabet *a,
                  int64_t length)
 {
@@ -144,7 +144,7 @@ static void pack(mcr_keys *to, int64_t *first, const mcr_bound *bound, const mcr
     to->count = count;
 }
 
-/* Short names for the keys, in their places. */
+/* Replaces the keys by short names. */
 static mcr_status shorten(mcr *ctx, mcr_keys *keys)
 {
     mcr_keys sorted = {0}, other = {0};
@@ -172,7 +172,7 @@ static mcr_status shorten(mcr *ctx, mcr_keys *keys)
     return s;
 }
 
-/* From names of substrings of one length to keys of those that are `more` bytes longer. */
+/* Turns names of substrings of one length into keys of substrings `more` bytes longer. */
 static void lengthen(mcr_keys *keys, int64_t *first, int64_t objects, int64_t more)
 {
     int64_t count = 0;

@@ -94,7 +94,7 @@ static mcr_status refuse(mcr *ctx, double eigenvalue)
                     text);
 }
 
-/* The side of the square matrix; 0: the numbers make none. */
+/* The order of the square matrix; 0: not a square number. */
 static int64_t side_of(int64_t count)
 {
     int64_t n = (int64_t)sqrt((double)count);
@@ -105,7 +105,7 @@ static int64_t side_of(int64_t count)
     return n * n == count ? n : 0;
 }
 
-/* Differences that rounding makes are evened out. */
+/* Removes asymmetry due to rounding. */
 static mcr_status make_symmetric(mcr *ctx, double *q, int64_t n)
 {
     double largest = 0;
@@ -177,8 +177,8 @@ static mcr_status check(mcr *ctx, void *values)
 
 /* ---- the factor -------------------------------------------------------------------------------*/
 
-/* Q = L L' by Cholesky's method with pivots, which also takes a singular Q: L is n x rank with rows
- * n apart. `left` is space for n numbers. Returns the rank. */
+/* Q = L L' by Cholesky factorisation with pivoting, which also handles a singular Q: L is n x rank
+ * with rows n apart. `left` is a workspace of n numbers. Returns the rank. */
 static int64_t factor(double *l, double *left, const double *q, int64_t n)
 {
     double largest = 0;
@@ -348,7 +348,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return s ? s : mcr_vectors_offer(bound, &f);
 }
 
-/* The columns times the root of the diagonal. */
+/* The columns times the square root of the diagonal. */
 static mcr_status scaled_features(const mcr_bound *bound, mcr_features *out, const mcr_reals *diag)
 {
     double *scale;

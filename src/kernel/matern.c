@@ -46,8 +46,8 @@ static double inverse(double length)
     return 1 / length;
 }
 
-/* The largest slope of the kernel against the squared distance, for length 1. That of nu = 1/2 has
- * no bound; there the relative error counts. */
+/* The largest slope of the kernel with respect to the squared distance, for length 1. It is
+ * unbounded for nu = 1/2, where the relative error counts. */
 static double slope(double nu)
 {
     return nu == 0.5 ? INFINITY : nu == 1.5 ? 1.5 : 5.0 / 6;
@@ -70,7 +70,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 MCR_ALWAYS_PSD(definite, "a mixture of cosines with a density of Student's form (Bochner)")
 
-/* With r as above: for one length -r K'(r); for length_k that times the share of feature k in
+/* With r as above: -r K'(r) for one length; for length_k that times the fraction of feature k in
  * r^2. */
 static double slope_at(double r, int32_t order)
 {
@@ -78,7 +78,7 @@ static double slope_at(double r, int32_t order)
     return order == 0 ? r * e : order == 1 ? r * r * e : r * r * (1 + r) * e / 3;
 }
 
-/* The same over r^2 nu 2, the squared distance with the lengths taken out; 0 has no slope. */
+/* The same divided by r^2 nu 2, the squared distance without the lengths; 0 at r = 0. */
 static double share_at(double r, int32_t order)
 {
     double e = exp(-r);

@@ -1,9 +1,9 @@
 /* mismatch.c: words of k letters with up to m mismatches (Leslie, Eskin, Weston and Noble, 2003).
  *
- * The feature of every possible word is how many words of the string differ from it in at most m
- * places. K is the inner product, so a pair of words that differ in d places counts as often as
- * there are words within m of both. Few words are listed (neighbours.h); many are never looked at,
- * but pairs of words are (mismatches.h).
+ * The feature of every possible word is the number of words of the string within m mismatches of
+ * it. K is the inner product, so a pair of words with d mismatches contributes the number of words
+ * within m of both. Features are listed if there are few words (neighbours.h); otherwise pairs of
+ * words are compared (mismatches.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,9 +37,9 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-/* How many words are within m of two that differ in d places: of those d, the word has the first's
- * letter in `first`, the second's in `second`, another in the rest; of the others it differs in
- * e. */
+/* The number of words within m of two words with d mismatches: at these d positions the word has
+ * the first's letter in `first`, the second's in `second`, another letter in the others; at the
+ * remaining positions it has e mismatches. */
 static double within(int64_t k, int64_t m, int64_t letters, int64_t d)
 {
     double sum = 0, others = 1;

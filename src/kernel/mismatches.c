@@ -1,12 +1,12 @@
-/* mismatches.c: pairs of words by the number of places where they differ.
+/* mismatches.c: pairs of words by their number of mismatches.
  *
- * For a set of places, two words agree on it if their letters there are equal; sorting the words by
- * these letters finds all such pairs. Over all sets that leave out i places, a pair that differs in
- * d <= i places is found choose(length - d, i - d) times, so the wanted sum over pairs is a sum of
- * such counts with weights that follow from h by substitution from the largest i down. (The idea of
- * counting by sets of places: Kuksa, Huang and Pavlovic, 2008; Blakely, Collins, Singh and Qi,
- * 2020.) Counts are whole numbers and exact, so the result does not depend on how the sets are
- * shared out.
+ * Two words agree on a set of positions if their letters there are equal; sorting the words by
+ * these letters finds all such pairs. Over all sets that omit i positions, a pair with d <= i
+ * mismatches is found choose(length - d, i - d) times, so the desired sum over pairs is a sum of
+ * such counts with weights that follow from h by back substitution from the largest i. (The idea of
+ * counting by sets of positions: Kuksa, Huang and Pavlovic, 2008; Blakely, Collins, Singh and Qi,
+ * 2020.) Counts are exact integers, so the result does not depend on how the sets are divided among
+ * threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ typedef struct mismatches_state {
     size_t taken; /* of the budget */
 } mismatches_state;
 
-/* Where the row of object i begins: element j >= i stands at row + j. */
+/* Start of the row of object i: element j >= i is at row + j. */
 static int64_t row_at(int64_t i, int64_t n)
 {
     return i * n - i * (i + 1) / 2;
@@ -36,7 +36,7 @@ static int64_t row_at(int64_t i, int64_t n)
 
 /* ---- words ------------------------------------------------------------------------------------*/
 
-/* Letters are numbered, words packed. Sides: x is forward; z is forward, and backwards with
+/* Letters are numbered and words packed. Sides: x is forward; z is forward, and backwards with
  * both_strands. In the symmetric case one object is both. object = 2 * number + strand. */
 typedef struct word_list {
     mcr_keys words;
@@ -52,7 +52,7 @@ static const signed char *dna_numbers(void)
     return number;
 }
 
-/* The words of a string; returns how many. backwards: of its other strand. */
+/* Lists the words of a string; returns their number. backwards: of its other strand. */
 static int64_t list_words(mcr_keys *to, int64_t at, const char *s, int64_t n, int64_t length,
                           const mcr_alphabet *a, bool dna, bool backwards, int32_t object)
 {
@@ -122,12 +122,12 @@ static mcr_status make_words(word_list *out, const mcr_bound *bound, const mcr_m
 
 /* ---- one set of places ------------------------------------------------------------------------*/
 
-/* An object's words among those that agree: forward ones, and all. */
+/* An object's words in a group of equal ones: forward ones, and all. */
 typedef struct share {
     int32_t object, forward, all;
 } share;
 
-/* An x object's part in such a group, and which shares it meets there. */
+/* An x object's part in such a group, and the shares it is paired with. */
 typedef struct meeting {
     int32_t object, forward, first, end;
 } meeting;
@@ -137,7 +137,7 @@ typedef struct worker {
     share *share;
     meeting *meeting, *sorted;
     int64_t *start; /* of each object's meetings */
-    void *count;    /* like the state's values, whole numbers: int32_t, or double if wide */
+    void *count;    /* like the state's values, integers: int32_t, or double if wide */
     double *diagonal;
 } worker;
 
@@ -148,12 +148,12 @@ typedef struct level_job {
     worker *worker;
     const uint64_t *set; /* kept letters, as bits of a word */
     bool same, wide;
-    /* For progress: the kernel, how much is done, and what one set more is. */
+    /* For progress: the kernel, the fraction done, and that of one more set. */
     const char *phase;
     double done, share;
 } level_job;
 
-/* The letters of the set, moved together. */
+/* Extracts the letters of the set. */
 static void take_letters(mcr_keys *to, const mcr_keys *from, uint64_t set)
 {
     int shift[MCR_MISMATCHES_LENGTH_MAX], parts = 0, width = 0;
@@ -182,7 +182,7 @@ static void take_letters(mcr_keys *to, const mcr_keys *from, uint64_t set)
 }
 
 /* Words first .. end - 1 agree. Adds a share for each of their objects and a meeting for each x
- * object among these. */
+ * object among them. */
 static void add_group(const level_job *job, worker *w, int64_t first, int64_t end, int64_t *shares,
                       int64_t *meetings)
 {
@@ -209,8 +209,8 @@ static void add_group(const level_job *job, worker *w, int64_t first, int64_t en
         }
 }
 
-/* The counts of one object. Where the next meetings are is known, where their counts are as well:
- * they are fetched ahead. */
+/* The counts of one object. The positions of the next meetings and their counts are known, so they
+ * are prefetched. */
 #define COUNT_ROW(type)                                                                            \
     static void count_row_##type(type *row, const meeting *m, const meeting *end,                  \
                                  const share *list)                                                \
@@ -269,7 +269,7 @@ static mcr_status count_set(void *arg, int64_t item, int number)
 
 /* ---- all sets ---------------------------------------------------------------------------------*/
 
-/* All sets of places that leave out `out` of them, as bits of words. Returns how many. */
+/* All sets of positions that omit `out` of them, as bit masks of words. Returns their number. */
 static int64_t list_sets(uint64_t *set, int64_t length, int64_t out, int letter_bits)
 {
     int64_t gap[MCR_MISMATCHES_LENGTH_MAX + 1], count = 0;
@@ -327,7 +327,7 @@ static mcr_status open_workers(worker **out, mcr *ctx, int count, const word_lis
     return s;
 }
 
-/* Adds weight times the counts of all sets that leave out so many places. */
+/* Adds weight times the counts of all sets that omit this many positions. */
 static mcr_status add_level(level_job *job, mcr *ctx, mismatches_state *state, int64_t out,
                             double weight, int workers)
 {
@@ -373,7 +373,7 @@ static void find_weights(double weight[], const mcr_mismatches *what)
     }
 }
 
-/* What a count of pairs of two objects' words cannot exceed. */
+/* An upper bound of the number of pairs of words of two objects. */
 static double most_pairs(const word_list *list, const mcr_mismatches *what)
 {
     double most = 0, sets = 0;
@@ -387,7 +387,7 @@ static double most_pairs(const word_list *list, const mcr_mismatches *what)
     return most * most * sets;
 }
 
-/* Each set of letters that are left out sorts all words and compares those that are then equal. */
+/* For each set of positions all words are sorted and equal ones compared. */
 static mcr_status allow_work(mcr_bound *bound, const word_list *list, const mcr_mismatches *what)
 {
     enum { STEPS_A_WORD = 20 };

@@ -2,8 +2,8 @@
  *
  * Symbols are 0 for the constant (if c > 0) and then the features. A monomial is a list of `degree`
  * symbols s_1 <= s_2 <= ...; its number is the sum of choose(s_t + t - 1, t), t from 1 on: a
- * numbering without gaps. In the power it stands degree! / (product of the factorials of its
- * exponents) times.
+ * numbering without gaps. Its multiplicity in the power is degree! / (product of the factorials of
+ * its exponents).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 
 #include "base/number.h"
 
-/* Of high degrees, sums of monomials lose digits: models are not turned into such. To list them
- * does no harm. */
+/* For high degrees, sums of monomials lose digits, so models are not converted to them. Listing
+ * features is harmless. */
 enum { DEGREE_SUMMED = 8, DEGREE_MOST = 64 };
 
 static bool find_monomials(mcr_monomials *out, const mcr_kernel *kernel, int64_t features,
@@ -55,7 +55,7 @@ typedef struct pass {
     const mcr_monomials *m;
     const mcr_field *f;
     int64_t row,
-        entries;       /* stored row; how many symbols it may have, zeros of dense rows included */
+        entries;       /* stored row; upper bound of its symbols, including zeros of dense rows */
     double *add;       /* weights to add to, or NULL */
     mcr_features *out; /* values of the current object of `side`, or NULL */
     int side;
@@ -78,9 +78,9 @@ static inline int64_t symbol_at(const pass *p, int64_t e, double *value)
     return column < p->m->features ? column + constant : -1;
 }
 
-/* Monomials that end with symbols of which t are still to be chosen, none behind entry `last`,
- * which stands there `run` times already; product, number and multiplicity of the others are given.
- * The last symbol is chosen first: so the numbers rise. */
+/* Enumerates monomials of which the first t symbols are still to be chosen, none after entry
+ * `last`, which has already been chosen `run` times; product, number and multiplicity of the chosen
+ * symbols are given. The last symbol is chosen first, so that numbers are ascending. */
 static void visit(pass *p, int64_t t, int64_t last, int64_t run, double product, double number,
                   double times)
 {
@@ -176,7 +176,7 @@ static mcr_status name_monomial(mcr_names *names, const mcr_monomials *m, const 
     return mcr_names_end(names); /* the constant has an empty name */
 }
 
-/* Values that are not zero, of all objects; zeros of dense vectors count. */
+/* Nonzero values of all objects; zeros of dense vectors count. */
 static double count_entries(const mcr_bound *bound, const mcr_monomials *m)
 {
     double entries = 0;

@@ -1,8 +1,8 @@
-/* neighbours.c: the words within m mismatches of those of a string, counted.
+/* neighbours.c: counts the words within m mismatches of those of a string.
  *
- * Letters that the alphabet has and the strings do not are all alike: one more letter stands for
- * them. A word in which it stands e times is (how many they are)^e words, and has that many times
- * the share in an inner product: its value is multiplied by the root.
+ * Letters of the alphabet that do not occur are equivalent: one additional letter represents them.
+ * A word with e such letters represents (their number)^e words, with that weight in an inner
+ * product: its value is multiplied by the square root.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include "kernel/keys.h"
 #include "kernel/mismatches.h"
 
-/* Words of the alphabet up to which products of listed vectors are faster than comparing words, and
- * up to which they are listed where that is wanted. */
+/* Limits of the number of words: up to the first, products of listed vectors are faster than
+ * comparing words; up to the second they are listed on request. */
 enum { FAST_WORDS = 4096, MOST_WORDS = 1 << 22 };
 
 /* The entries of one object. */
@@ -37,15 +37,15 @@ typedef struct worker {
 typedef struct listing {
     const mcr_bound *bound;
     mcr_alphabet alphabet;
-    int64_t k, m, base; /* base: letters that are distinguished */
-    double others; /* root of how many letters the last one stands for; 0: it is none of them */
-    int64_t power[MCR_MISMATCHES_LENGTH_MAX]; /* of base, by place from the left */
+    int64_t k, m, base; /* base: number of distinguished letters */
+    double others;      /* square root of the number of letters the last one represents; 0: none */
+    int64_t power[MCR_MISMATCHES_LENGTH_MAX]; /* powers of base, by position from the left */
     worker *worker;
     row *row; /* one per object, of x and then of z */
 } listing;
 
-/* Adds to all words that agree with this one before `place`, up to `left` mismatches from there
- * on. */
+/* Adds to all words that agree with this one before `place` and have up to `left` mismatches from
+ * there on. */
 static void add_neighbours(const listing *l, worker *w, int64_t word, const unsigned char *letter,
                            int64_t place, int64_t left, double value)
 {
@@ -95,7 +95,7 @@ static mcr_status list_object(void *arg, int64_t object, int number)
     return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* "AC?GT": ? is a letter that the strings do not have. */
+/* "AC?GT": ? is a letter that does not occur in the strings. */
 static mcr_status name_words(const listing *l, mcr_bound *bound, int64_t words)
 {
     char byte[256];

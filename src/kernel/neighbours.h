@@ -1,5 +1,5 @@
-/* neighbours.h (internal): the feature vectors of mismatch: for every word of the alphabet, how
- * many words of a string are within m mismatches of it.
+/* neighbours.h (internal): the feature vectors of mismatch: for every word over the alphabet, the
+ * number of words of a string within m mismatches of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +8,9 @@
 
 #include "kernel/kernel.h"
 
-/* Ends a leaf's bind with listed features where there are so few that this is less work than
- * comparing all pairs of words, or where that is wanted and possible; *done says so. letters: of
- * the alphabet, at least those that occur. */
+/* Ends a leaf's bind with listed features if these are less work than comparing all pairs of words,
+ * or if they are wanted and possible; *done: whether it did. letters: size of the alphabet, at
+ * least the letters that occur. */
 mcr_status mcr_neighbours_bind(mcr_bound *bound, mcr_binding *binding, int64_t k, int64_t m,
                                int64_t letters, bool *done);
 

@@ -1,8 +1,8 @@
 /* normalize.c: K(x,z) / sqrt(K(x,x) K(z,z)), the cosine of the angle in feature space.
  *
- * An object whose features are all zero has no angle: its values are 0, with itself too. Values
- * that differ from 1 or -1 by rounding alone are 1 or -1, so that an object and its copy have
- * exactly 1.
+ * An object whose features are all zero has no angle: all its values are 0, including that with
+ * itself. Values that differ from 1 or -1 only by rounding are set to 1 or -1, so that equal
+ * objects have exactly 1.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ typedef struct normalize_state {
     bool wide;          /* values whose products do not fit a float: compute in double */
 } normalize_state;
 
-/* Between these, floats hold the values, their roots and the products of those. */
+/* In this range floats can represent the values, their roots and the products of the roots. */
 static const double FLOAT_LOW = 1e-15, FLOAT_HIGH = 1e15;
 
 MCR_PSD_AS_CHILD(definite, "normalised kernel", "normalised, but not known to be a kernel before")
@@ -79,7 +79,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
     return status;
 }
 
-/* Rounding alone: the roots and products above err by less than 4 units. */
+/* Only rounding: the roots and products above have errors below 4 units. */
 static void snap(const mcr_tile *tile)
 {
     const double d = 4 * DBL_EPSILON;
@@ -139,7 +139,7 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return mcr_features_scaled_child(bound, out, state->inverse);
 }
 
-/* The part of the lengths: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as
+/* The term of the norms: weight_i times the derivative of K(x_i,x_i), a few objects at a time, as
  * the diagonal of a square tile. */
 static mcr_status add_lengths(const mcr_bound *bound, const mcr_tile *tile, mcr_rows rows,
                               const double *weight, double *slope)

@@ -1,9 +1,9 @@
-/* ordinal.c: categories with an order: 1 - |i - j| / (m - 1) for the places i and j among m values.
+/* ordinal.c: ordered categories: 1 - |i - j| / (m - 1) for ranks i and j among m values.
  *
- * With a pair of features for each of the m - 1 cuts between two values, one for those below and
- * one for those above it, it is the share of cuts that have both objects on the same side: an inner
- * product. Values that are not in the list are a feature of their own: equal to each other, 0 with
- * all others. Of several columns the mean.
+ * With two features for each of the m - 1 cuts between adjacent values, one for values below and
+ * one for values above it, it is the fraction of cuts with both objects on the same side: an inner
+ * product. Values that are not in the list share a separate feature: equal to each other, 0 with
+ * all others. For several columns, the mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static int64_t count_values(const char *order)
     return count;
 }
 
-/* The place of a word in the order, -1: nowhere. */
+/* The rank of a word; -1: not in the list. */
 static int64_t find_place(const char *order, const char *word, size_t length)
 {
     int64_t place = 0;
@@ -68,7 +68,7 @@ static mcr_status check(mcr *ctx, void *values)
     return MCR_OK;
 }
 
-/* Features of a part: below and above each cut, then the one of other values. */
+/* Features of a part: below and above each cut, then the one for other values. */
 static int64_t list_object(mcr_feature *list, const mcr_bound *bound, int64_t part, int side,
                            int64_t i, int32_t object)
 {

@@ -6,7 +6,7 @@
  *
  * A minus sign belongs to a number, and a power binds tighter than it: -2^2 is -(2^2). A leaf takes
  * a field, a leaf on vectors also several columns or patterns of their names (x_*), a combinator
- * takes kernels. A recursive descent, whose depth is limited; every fault is marked with its place
+ * takes kernels. A recursive descent parser of limited depth; every error is marked at its position
  * in the text.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -109,7 +109,7 @@ typedef struct call {
     kernel_list children;
 } call;
 
-/* gamma=0.5 where a kernel should be. */
+/* gamma=0.5 where a kernel is expected. */
 static mcr_status stray_parameter(mcr_parser *p, mcr_span name)
 {
     p->at++;
@@ -179,7 +179,7 @@ static mcr_status parse_parameter(mcr_parser *p, call *c, mcr_span name)
                                            (size_t)(value.end - value.start)));
 }
 
-/* A name or pattern more: what was one field becomes a list. */
+/* Another name or pattern: a single field becomes a list. */
 static mcr_status add_column(mcr_parser *p, call *c, const char *name, bool pattern)
 {
     mcr_text list;
@@ -207,7 +207,7 @@ static mcr_status add_column(mcr_parser *p, call *c, const char *name, bool patt
     return MCR_OK;
 }
 
-/* The name in s, without its quotes; the caller's. */
+/* The name in s, without quotes; the caller frees it. */
 static char *plain_field(const mcr_parser *p, mcr_span s)
 {
     char *name = mcr_copy_text(p->ctx, s.start, (size_t)(s.end - s.start)), *to = name;
@@ -247,8 +247,8 @@ static bool is_word(const mcr_parser *p, const char *at)
     return at < p->end && (mcr_kernel_name_valid(at, 1) || is_digit(*at) || *at == '*');
 }
 
-/* Takes a pattern of names: letters, digits, _ and at least one *; false, and nothing is taken, if
- * there is none. rbf(a*b) is one only where neither a nor b is a kernel. */
+/* Reads a pattern of names: letters, digits, _ and at least one *; false, consuming nothing, if
+ * there is none. rbf(a*b) is a pattern only if neither a nor b is a kernel. */
 static bool take_pattern(mcr_parser *p, mcr_span *s)
 {
     *s = (mcr_span){p->at, p->at};
@@ -328,7 +328,7 @@ static mcr_status parse_argument(mcr_parser *p, call *c)
     return c->type->kinds != 0 ? parse_field(p, c) : parse_child(p, c);
 }
 
-/* Behind the name, with p at "(". */
+/* After the name, with p at "(". */
 static mcr_status parse_arguments(mcr_parser *p, call *c)
 {
     const char *open = p->at++;
@@ -376,7 +376,7 @@ static mcr_status start_call(mcr_parser *p, call *c)
     return status;
 }
 
-/* rbf gamma=1 and rbf[gamma=1]: what is missing is a pair of parentheses. */
+/* rbf gamma=1 and rbf[gamma=1]: parentheses are missing. */
 static mcr_status check_behind(const mcr_parser *p, const call *c)
 {
     mcr_parser behind = *p;
@@ -396,7 +396,7 @@ static mcr_status check_behind(const mcr_parser *p, const call *c)
                             c->type->name, shown(at), at.start);
 }
 
-/* rbf(linear): the name of a kernel where a field should be, in a leaf that cannot be made. */
+/* rbf(linear): the name of a kernel where a field is expected. */
 static mcr_status explain_field(const mcr_parser *p, mcr_span whole, const char *leaf,
                                 const char *field)
 {
@@ -546,7 +546,7 @@ static mcr_status parse_factor(mcr_parser *p, mcr_kernel **out)
     return status;
 }
 
-/* One or more parts with the sign between them; several become a node of the type. */
+/* One or more operands with the operator between them; several become a node of the type. */
 static mcr_status parse_chain(mcr_parser *p, mcr_kernel **out, char sign,
                               const mcr_kernel_type *type,
                               mcr_status (*parse_part)(mcr_parser *, mcr_kernel **))
@@ -591,7 +591,7 @@ static mcr_status parse_expr(mcr_parser *p, mcr_kernel **out)
     return parse_chain(p, out, '+', &mcr_kernel_sum, parse_term);
 }
 
-/* Spaces of all sorts are welcome, other control characters are not. */
+/* White space of all kinds is allowed, other control characters are not. */
 static mcr_status check_bytes(const mcr_parser *p)
 {
     for (const char *c = p->text; c < p->end; c++)

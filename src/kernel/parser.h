@@ -1,4 +1,4 @@
-/* parser.h (internal): the state of the expression parser; its words (scan.c), used by parse.c.
+/* parser.h (internal): the state of the expression parser, and its lexer (scan.c), used by parse.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,32 +11,33 @@ typedef struct mcr_parser {
     mcr *ctx;
     const char *text, *end;
     const char *at;
-    int nest;     /* parentheses open now */
-    bool foreign; /* the text comes from a file: it may name no other */
+    int nest;     /* open parentheses */
+    bool foreign; /* the text comes from a file: it must not name other files */
 } mcr_parser;
 
 typedef struct mcr_span { /* a part of the text */
     const char *start, *end;
 } mcr_span;
 
-/* Sets the message "kernel: ..." with its mark. */
+/* Sets the message "kernel: ..." and marks the position. */
 mcr_status mcr_parser_fault(const mcr_parser *p, mcr_span s, const char *format, ...)
     MCR_PRINTF(3, 4);
-/* Adds the mark to the message of someone who did not know the place, if status is MCR_BAD_CALL. */
+/* Adds the position to a message that was set without it, if status is MCR_BAD_CALL. */
 mcr_status mcr_parser_place(const mcr_parser *p, mcr_span s, mcr_status status);
-/* " (did you mean "x"?)" or "", in space. */
+/* " (did you mean "x"?)" or "", in buffer. */
 const char *mcr_parser_suggestion(char *buffer, size_t size, mcr_span word,
                                   const char *const *names);
-/* The fault: something other than an operator behind a complete kernel or argument. open: the "("
- * that is not closed yet, or NULL; wanted: what could stand here. */
+/* Fails because something other than an operator follows a complete kernel or argument. open: the
+ * "(" that is not closed yet, or NULL; wanted: what is expected here. */
 mcr_status mcr_parser_misplaced(const mcr_parser *p, const char *open, const char *wanted);
-mcr_status mcr_parser_expected(const mcr_parser *p); /* no kernel where one must be */
+mcr_status mcr_parser_expected(const mcr_parser *p); /* a kernel was expected */
 mcr_status mcr_parser_minus(mcr_parser *p);          /* a minus without a number */
 mcr_status mcr_parser_range_fault(const mcr_parser *p, mcr_span s);
 
-mcr_span mcr_parser_name(mcr_parser *p);            /* takes a name */
-mcr_span mcr_parser_character(const mcr_parser *p); /* the one at p, whole if it is UTF-8 */
-/* Takes a quoted text with its quotes, \" and \\ inside; takes what stands behind "name=". */
+mcr_span mcr_parser_name(mcr_parser *p);            /* reads a name */
+mcr_span mcr_parser_character(const mcr_parser *p); /* at p; a complete one if UTF-8 */
+/* Reads a quoted text with its quotes, which may contain \" and \\; reads the value after
+ * "name=". */
 mcr_status mcr_parser_quoted(mcr_parser *p, mcr_span *s);
 mcr_status mcr_parser_value(mcr_parser *p, mcr_span name, mcr_span *s);
 

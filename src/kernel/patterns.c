@@ -1,4 +1,4 @@
-/* patterns.c: words of one width as features: sorted, numbered, named.
+/* patterns.c: words of a fixed length as features: sorted, numbered, named.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b)
     return order ? order : x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* What is kept of a word until the features are made: its bytes, and what sorting needs. */
+/* Memory per word until the features are built: its bytes, and workspace for sorting. */
 static mcr_status check_budget(const mcr_patterns *p)
 {
     double each = (double)p->width + 12 + sizeof(entry) + 2 * sizeof(mcr_feature);
@@ -64,7 +64,7 @@ static mcr_status add_name(const mcr_patterns *p, const unsigned char *word)
     return mcr_names_end(names);
 }
 
-/* Numbers the words and adds up equal ones of an object. */
+/* Numbers the words and sums equal ones of an object. */
 static mcr_status number(const mcr_patterns *p, const entry *sorted, mcr_feature *list,
                          int64_t *entries, int64_t *features)
 {

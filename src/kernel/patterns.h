@@ -1,4 +1,4 @@
-/* patterns.h (internal): features that are words of one width, listed object by object.
+/* patterns.h (internal): features that are words of a fixed length, listed object by object.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 typedef struct mcr_patterns {
     mcr_bound *bound;
-    int64_t width; /* bytes of a word */
+    int64_t width; /* bytes per word */
     /* Writes the name of a word into names->text. */
     void (*name)(mcr_names *names, const unsigned char *word, int64_t width);
     int64_t count;
@@ -20,10 +20,10 @@ typedef struct mcr_patterns {
 } mcr_patterns;
 
 /* Adds value to the feature `word` of an object (x objects first, then z objects). MCR_OVER_BUDGET
- * if there are too many. */
+ * if there are too many features. */
 mcr_status mcr_patterns_add(mcr_patterns *p, int64_t object, const unsigned char *word,
                             double value);
-/* Ends a leaf's bind for explicit features: equal words become one feature, in their order. */
+/* Ends a leaf's bind for explicit features: equal words become one feature, in sorted order. */
 mcr_status mcr_patterns_offer(const mcr_patterns *p, mcr_binding *binding);
 void mcr_patterns_free(mcr_patterns *p);
 

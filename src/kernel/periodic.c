@@ -1,10 +1,10 @@
-/* periodic.c: exp(-2 sum_k sin^2(pi (x_k-z_k)/period) / length^2), which repeats itself. The sum
- * over the features makes it a product of one-dimensional kernels, so that it is positive
- * semidefinite in any number of dimensions (a sine of |x-z| would not be).
+/* periodic.c: exp(-2 sum_k sin^2(pi (x_k-z_k)/period) / length^2), a periodic kernel. It is a
+ * product of one-dimensional kernels, one per feature, and therefore positive semi-definite in any
+ * dimension (with the sine of |x-z| it would not be).
  *
- * Each feature is put on a circle: with t = 2 pi x_k/period it becomes (cos t - 1, sin t). There 4
- * sin^2(pi (x_k-z_k)/period) is the squared distance, and the kernel is an rbf. A feature that is 0
- * becomes (0, 0): sparse vectors stay sparse.
+ * Each feature is mapped to a circle: with t = 2 pi x_k/period it becomes (cos t - 1, sin t). There
+ * 4 sin^2(pi (x_k-z_k)/period) is the squared distance, and the kernel is an rbf. A feature that is
+ * 0 becomes (0, 0): sparse vectors stay sparse.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,7 @@ typedef struct circle_job {
 
 enum { CHUNK = 256 };
 
-/* remainder() is exact, so that far away points lose no digits. */
+/* remainder() is exact, so that distant points lose no digits. */
 void mcr_periodic_circle(double to[2], double x, double period)
 {
     const double pi = 3.14159265358979323846;

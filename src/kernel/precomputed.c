@@ -1,16 +1,16 @@
-/* precomputed.c: values read from a kernel matrix that somebody else computed.
+/* precomputed.c: values from a given kernel matrix.
  *
  * An object of a precomputed field has a row of values against the reference objects, and its own
- * number among them if it is one. K(x,z) stands in the row of x at the number of z, or else in the
- * row of z at the number of x.
+ * number if it is one of them. K(x,z) is in the row of x at the number of z, or else in the row of
+ * z at the number of x.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/kernel.h"
 
 typedef struct precomputed_state {
-    bool by_x;     /* every object of z has a number in the rows of x; else the other way round */
-    bool straight; /* by x, and the numbers of z's objects follow each other */
+    bool by_x;     /* every object of z has a number in the rows of x; else vice versa */
+    bool straight; /* by x, and the numbers of z's objects are consecutive */
 } precomputed_state;
 
 static mcr_definite definite(const void *params, const mcr_definite *child, int children,
@@ -28,7 +28,7 @@ static int64_t number_of(const mcr_field *field, int64_t i)
     return field->store->id[mcr_field_at(field, i)];
 }
 
-/* The first object of `of` whose number the rows of `in` do not have; -1: all have. */
+/* The first object of `of` whose number is not in the rows of `in`; -1: none. */
 static int64_t first_missing(const mcr_field *of, const mcr_field *in)
 {
     for (int64_t i = 0; i < of->count; i++) {
@@ -66,7 +66,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
                     (long long)missing + 1, (long long)x->store->cols);
 }
 
-/* A range of columns that stand in the same order in the rows. */
+/* Copies a range of columns that have the same order in the rows. */
 static void copy_block(const mcr_field *fx, const mcr_field *fz, const mcr_tile *tile)
 {
     int64_t first = number_of(fz, mcr_rows_at(tile->z, 0));

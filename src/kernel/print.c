@@ -1,8 +1,8 @@
 /* print.c: the canonical text of a node, from the texts of its children.
  *
- * Terms stay in the user's order; parentheses stand only where the grammar needs them; a leaf's
- * field comes first, then the parameters that differ from their defaults, in the order of the
- * table.
+ * Terms stay in the user's order; parentheses are printed only where the grammar needs them; a
+ * leaf's field comes first, then the parameters that differ from their defaults, in the order of
+ * the table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #include "base/params.h"
 
-/* How tightly a node's text holds together. */
+/* Precedence of a node's text. */
 enum { AS_SUM, AS_PRODUCT, AS_POWER, AS_WORD };
 
 static int strength(const mcr_kernel *k)

@@ -1,4 +1,4 @@
-/* product.c: K1 * K2 * ...; all products of a feature of one with a feature of the other.
+/* product.c: K1 * K2 * ...; the features are all products of the factors' features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 #include "kernel/kernel.h"
 #include "kernel/scales.h"
 
-/* Schur: the elementwise product of positive semidefinite matrices is positive semidefinite; every
- * factor of -1 turns the sign. */
+/* Schur: the elementwise product of positive semi-definite matrices is positive semi-definite;
+ * every factor of -1 flips the sign. */
 static mcr_definite definite(const void *params, const mcr_definite *child, int children,
                              const char **rule)
 {
@@ -44,7 +44,7 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     return s;
 }
 
-/* d times all children but one, in `to`. */
+/* d times all children except one, in `to`. */
 static mcr_status others(const mcr_bound *bound, int but, const mcr_tile *tile, const double *d,
                          int64_t ld, const mcr_tile *to)
 {

@@ -1,9 +1,8 @@
 /* profile.h (internal): expressions as functions of a few numbers.
  *
- * Many kernels on vectors are functions of the inner product s = x.z, of the squared distance
- * t = |x-z|^2 and of the sum of absolute differences u alone: K(x,z) = F(s, t, u). Where that is
- * so, F and its derivatives show where a vector should move (pre-images), and whether K is a
- * kernel.
+ * Many kernels on vectors depend only on the inner product s = x.z, the squared distance t =
+ * |x-z|^2 and the L1 distance u: K(x,z) = F(s, t, u). Then F and its derivatives show in which
+ * direction a vector should move (pre-images), and whether K is positive semi-definite.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,18 +13,18 @@
 
 enum { MCR_PROFILE_S = 1, MCR_PROFILE_T = 2, MCR_PROFILE_U = 4 };
 
-/* Which of the three the expression depends on, as bits; -1: it is no such function, or depends on
- * something else. Leaves must read the same field, which the caller checks. */
+/* Which of the three the expression depends on, as bits; -1: it is not such a function. All leaves
+ * must read the same field, which the caller checks. */
 int mcr_profile_of(const mcr_kernel *kernel);
-/* Numbers that mcr_profile_values needs as workspace for `count` pairs. */
+/* Size of the workspace of mcr_profile_values for `count` pairs, in numbers. */
 size_t mcr_profile_workspace(const mcr_kernel *kernel, int64_t count);
-/* F and its derivatives for `count` pairs: value holds four arrays of `count` one after the other:
- * F, dF/ds, dF/dt, dF/du; at[0..2]: arrays of s, t, u, NULL where the expression has none. Where F
- * has no derivative (a distance of 0) it is 0. */
+/* F and its derivatives for `count` pairs: value holds four consecutive arrays of `count`: F,
+ * dF/ds, dF/dt, dF/du; at[0..2]: arrays of s, t, u, NULL if the expression does not depend on it.
+ * Where F has no derivative (at distance 0) the derivative is set to 0. */
 void mcr_profile_values(const mcr_kernel *kernel, int64_t count, const double *const at[3],
                         double *value, double *buffer);
 
-/* A parameter of a node that is one number; false: it is a list, or not given. */
+/* A parameter of a node that is a single number; false: it is a list, or not given. */
 bool mcr_profile_number(const mcr_kernel *node, const char *name, double *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* rbf.c: exp(-gamma |x-z|^2), the Gaussian kernel.
  *
- * Texts write it in four ways; all become gamma: sigma: gamma = 1/(2 sigma^2); width: 1/width^2;
- * beta: beta/2. With one gamma per feature it is exp(-sum_k gamma_k (x_k-z_k)^2).
+ * Four parametrisations are in use; all are converted to gamma: sigma: gamma = 1/(2 sigma^2);
+ * width: 1/width^2; beta: beta/2. With one gamma per feature it is exp(-sum_k gamma_k (x_k-z_k)^2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

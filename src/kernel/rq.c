@@ -24,8 +24,8 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* exp(-alpha log(1 + u)), u = a d^2. For large alpha u is small, and what rounding 1 + u to w loses
- * must not be multiplied by alpha: log(1 + u) = log(w) u / (w - 1) to rounding (Kahan). */
+/* exp(-alpha log(1 + u)), u = a d^2. For large alpha u is small, and the rounding error of w = 1 +
+ * u must not be multiplied by alpha: log(1 + u) = log(w) u / (w - 1) up to rounding (Kahan). */
 static void map(const mcr_fused *f, const mcr_vmath *math, void *k, int64_t count, double xx,
                 const double *zz)
 {

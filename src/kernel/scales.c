@@ -17,7 +17,7 @@ static bool may_be_scale(const mcr_kernel *node, const mcr_param *p)
            isinf(p->max);
 }
 
-/* The numbers of a parameter; *count 0: it is not given. */
+/* The numbers of a parameter; *count 0: not given. */
 static double *numbers_of(void *params, const mcr_param *p, int64_t *count)
 {
     char *at = (char *)params + p->offset;
@@ -31,7 +31,7 @@ static double *numbers_of(void *params, const mcr_param *p, int64_t *count)
     return number;
 }
 
-/* Goes through the scales of one node: reads them into `get`, what they are into `which`, or sets
+/* Visits the scales of one node: reads them into `get` and their parameters into `which`, or sets
  * them from `set`. */
 static int64_t visit(const mcr_kernel *node, void *params, double *get, const mcr_param **which,
                      const double *set)

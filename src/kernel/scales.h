@@ -1,9 +1,9 @@
-/* scales.h (internal): the scales of an expression as a list of numbers, for learners that look for
- * better ones.
+/* scales.h (internal): the scales of an expression as a list of numbers, for learners that optimise
+ * them.
  *
- * A scale is a parameter that may be any positive number and is one: widths, lengths, periods, one
- * for each feature where a list is given, factors. Not what has another limit (nu of matern, lambda
- * of ssk), nor 0. They stand in the order of the expression.
+ * A scale is a parameter whose value may be, and is, any positive number: widths, lengths, periods
+ * (one per feature if a list is given), factors. Parameters with other limits (nu of matern, lambda
+ * of ssk) are not scales, nor is a value of 0. They are in the order of the expression.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,11 @@
 
 #include "kernel/kernel.h"
 
-/* How many there are; value (may be NULL) gets them. */
+/* The number of scales; value (may be NULL) gets them. */
 int64_t mcr_kernel_scales(const mcr_kernel *kernel, double *value);
-/* Which parameters of their kernels they are. */
+/* The parameters that they belong to. */
 void mcr_kernel_scale_params(const mcr_kernel *kernel, const mcr_param **param);
-/* The same expression with other scales, as many, all positive and finite. */
+/* The same expression with other scales, the same number, all positive and finite. */
 mcr_status mcr_kernel_rescaled(mcr_kernel **out, const mcr_kernel *kernel, const double *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* scan.c: words and values of kernel expressions, and what is said about their faults.
+/* scan.c: the lexer of kernel expressions, and its error messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,14 +13,14 @@
 
 /* ---- faults -----------------------------------------------------------------------------------*/
 
-/* Keeps the expression, or a window of a long one, with the place of the fault. */
+/* Stores the expression, or an excerpt of a long one, with the position of the error. */
 static void set_mark(const mcr_parser *p, mcr_span s)
 {
     enum { DOTS = 3, WINDOW = MCR_MARK_MAX - 1 - 2 * DOTS };
     mcr *ctx = p->ctx;
     const mcr_failure *own = mcr_worker_failure();
     if (own != NULL && own->ctx == ctx)
-        return; /* a worker's message has no mark */
+        return; /* messages of workers have no mark */
     const char *from = p->text, *to = p->end;
     if (to - from > WINDOW) {
         if (s.start - from > WINDOW / 3)
@@ -95,7 +95,7 @@ mcr_span mcr_parser_name(mcr_parser *p)
     return s;
 }
 
-/* The character at the parser, whole if it is UTF-8. */
+/* The character at the parser's position, complete if it is UTF-8. */
 mcr_span mcr_parser_character(const mcr_parser *p)
 {
     mcr_span s = {p->at, p->at};

@@ -1,8 +1,8 @@
-/* scratch.c: one worker's temporary memory: a stack of blocks, and space for shared products.
+/* scratch.c: a worker's temporary memory: a stack of blocks, and space for shared products.
  *
- * Memory is taken from chunks in order and given back as on a stack. A chunk that is too small is
- * left behind and a new one, twice as large, is opened; chunks are kept, so that after the first
- * few tiles nothing is allocated.
+ * Memory is taken from chunks in order and released as on a stack. If a chunk is too small, a new
+ * one of at least twice the size is opened; chunks are kept, so that nothing is allocated after the
+ * first few tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 enum { ALIGN = 64, FIRST_CHUNK = 1 << 18 };
 
-/* A mark counts the bytes of all chunks before the current one, and those used in it. */
+/* A mark is the total size of all chunks before the current one plus the bytes used in it. */
 typedef struct chunk {
     char *bytes;
     size_t size, before;
@@ -26,9 +26,9 @@ struct mcr_scratch {
     int64_t current;
     size_t used; /* of the current chunk */
     int slots;
-    char *slot; /* spaces for shared products, one after the other */
+    char *slot; /* spaces for shared products, contiguous */
     bool *valid;
-    mcr_tile tile; /* that the shared products are of */
+    mcr_tile tile; /* the tile that the shared products belong to */
 };
 
 static const size_t slot_bytes = sizeof(double) * MCR_TILE_ROWS * MCR_TILE_COLS;

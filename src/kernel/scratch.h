@@ -1,4 +1,4 @@
-/* scratch.h (internal): what bind.c alone asks of a scratch.
+/* scratch.h (internal): functions of a scratch that only bind.c uses.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,9 +7,9 @@
 
 #include "kernel/kernel.h"
 
-/* All shared products become invalid. */
+/* Invalidates all shared products. */
 void mcr_scratch_forget(mcr_scratch *scratch);
-/* They do unless they are of this tile: the same objects and precision. */
+/* Invalidates them unless they belong to this tile: the same objects and precision. */
 void mcr_scratch_expect(mcr_scratch *scratch, const mcr_tile *tile);
 
 #endif

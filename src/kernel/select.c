@@ -1,4 +1,4 @@
-/* select.c: columns that a leaf names.
+/* select.c: the columns that a leaf names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +68,7 @@ static mcr_status add(mcr_bound *bound, const mcr_store *store, int64_t column)
     return status;
 }
 
-/* Which fields and columns a name, pattern or role stands for; *found: how many. */
+/* Finds the fields and columns of a name, pattern or role; *found: their number. */
 static mcr_status add_matches(mcr_bound *bound, const char *name, bool pattern, int64_t *found)
 {
     const mcr_data *data = bound->data[0];
@@ -129,7 +129,7 @@ static mcr_status no_column(const mcr_bound *bound, const char *name, bool patte
     return mcr_field_choose(&none, bound->ctx, owner, bound->kernel->type->kinds, name, NULL, data);
 }
 
-/* The next item of a canonical list: a quoted or plain name, or a pattern. NULL: it is too long. */
+/* The next item of a canonical list: a quoted or plain name, or a pattern. NULL: too long. */
 static const char *next_item(const char *p, char item[ITEM_MAX], bool *pattern)
 {
     size_t length = 0;
@@ -189,7 +189,7 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
     p->column[1] = p->column[0];
     p->store[1] = z;
     if (z == NULL && p->column[0] < 0 && x->column != NULL && x->cols > 0)
-        name = x->column[0]; /* the user knows columns, not the field of numbers */
+        name = x->column[0]; /* users know columns, not the field of numbers */
     if (z == NULL || (z->kind != x->kind && !(z->kind & x->kind & VECTORS)))
         return mcr_fail(bound->ctx, MCR_BAD_DATA,
                         "there is no column \"%.100s\", which the model needs", name);
@@ -305,7 +305,7 @@ static void sort_few(int32_t *index, int64_t count)
         }
 }
 
-/* Numbers first, then one feature for each value of each category. */
+/* Numbers first, then one feature per value of each category. */
 static mcr_status make_sparse(mcr_bound *bound, int side, int64_t cols, int64_t categories,
                               mcr_words *words)
 {
@@ -407,7 +407,8 @@ const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, in
 
 /* ---- binding ----------------------------------------------------------------------------------*/
 
-/* A field as it is, where one name stands for a whole one that the kernel takes. */
+/* Whether the field itself can be used: one name refers to a whole field that the kernel
+ * accepts. */
 static bool is_whole(const mcr_bound *bound)
 {
     const mcr_selection *s = bound->selection;
@@ -415,7 +416,7 @@ static bool is_whole(const mcr_bound *bound)
            ((int)s->part[0].store[0]->kind & bound->kernel->type->kinds) != 0;
 }
 
-/* Numbers one by one; a whole field of several columns becomes its columns. */
+/* Splits fields into columns, so that numbers are processed one by one. */
 static mcr_status split_fields(mcr_bound *bound)
 {
     mcr_selection *s = bound->selection;

@@ -1,4 +1,4 @@
-/* series.c: power series of functions of the inner product, transforms of functions of the
+/* series.c: power series of functions of the inner product, Fourier transforms of functions of the
  * distance.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,10 +12,10 @@
 
 #include "kernel/profile.h"
 
-enum { TERMS = 64 }; /* of a series that are computed */
+enum { TERMS = 64 }; /* computed terms of a series */
 
-/* a: coefficients; size: sums of the absolute values that they came from, which bound their
- * rounding; degree: of a polynomial, TERMS: more, or without end. */
+/* a: coefficients; size: the sums of absolute values they were computed from, which bound their
+ * rounding errors; degree: of a polynomial, TERMS: higher or infinite. */
 typedef struct series {
     double a[TERMS], size[TERMS];
     int degree;
@@ -80,7 +80,7 @@ static void exponential(series *to)
     *to = e;
 }
 
-/* false: the leaf is no polynomial of the inner product. */
+/* false: the leaf is not a polynomial of the inner product. */
 static bool of_leaf(series *out, const mcr_kernel *k)
 {
     double value, scale, c, degree;
@@ -129,8 +129,8 @@ static bool of_tree(series *out, const mcr_kernel *k)
     return true;
 }
 
-/* -1: a coefficient from `first` on is below 0 beyond rounding; 1: none is; 0: one cannot be
- * distinguished from 0, though it was not computed as 0. */
+/* -1: a coefficient from `first` on is certainly negative; 1: none is; 0: one cannot be
+ * distinguished from 0, although it was not computed as 0. */
 static int signs(const series *s, int first)
 {
     int result = 1;
@@ -146,9 +146,9 @@ static int signs(const series *s, int first)
     return result;
 }
 
-/* A series without end has no negative coefficients behind the last of the polynomials in it, if
- * what is not a polynomial has none at all: exp of something with none but for the constant, times
- * and plus such things. *end: behind which term that is known. */
+/* An infinite series has no negative coefficients beyond the degree of the polynomials in it if its
+ * non-polynomial parts have none at all: exp of a series with none except the constant, and
+ * products and sums of such parts. *end: the term beyond which this holds. */
 static bool ends_well(const mcr_kernel *k, int *end)
 {
     series s;
@@ -206,7 +206,8 @@ typedef struct mixture {
     int count;
 } mixture;
 
-/* b times a factor of a product: a number, an rbf, or, alone, a matern; or a power of one of these.
+/* Multiplies b by a factor of a product: a constant, an rbf or, alone, a matern; or a power of
+ * these.
  */
 static bool times(bump *b, const mcr_kernel *k)
 {
@@ -231,7 +232,7 @@ static bool times(bump *b, const mcr_kernel *k)
     return true;
 }
 
-/* Equal ones become one. */
+/* Adds b; equal kernels are merged. */
 static bool add_bump(mixture *m, const bump *b)
 {
     for (int i = 0; i < m->count; i++)
@@ -262,7 +263,7 @@ static bool read_mixture(mixture *m, const mcr_kernel *k)
     return true;
 }
 
-/* The transform on a line at frequency w, over what all have in common. */
+/* The Fourier transform on a line at frequency w, without the common factor. */
 static double transform(const bump *b, double w)
 {
     const double pi = 3.14159265358979323846;
@@ -313,7 +314,7 @@ static mcr_definite by_transform(const mcr_kernel *k, const char **rule)
 
 /* ---- both -------------------------------------------------------------------------------------*/
 
-/* Whether all leaves say the same of their field: none of them does, or all name one. */
+/* Whether all leaves read the same field: none names one, or all name the same. */
 static bool same_field(const mcr_kernel *k, const mcr_kernel **first)
 {
     if (k->type->kinds) {

@@ -1,4 +1,5 @@
-/* series.h (internal): is it a kernel, by the power series or the transform of a function?
+/* series.h (internal): decides positive semi-definiteness by the power series or the Fourier
+ * transform of a function.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +11,14 @@
 /* For expressions whose leaves all read the same field of vectors.
  *
  * Functions of the inner product, f(x.z) = sum a_n (x.z)^n: PSD if all a_n >= 0 (Schoenberg, 1942),
- * not PSD on vectors of any number of features if one is below 0, as the n-th derivative by x and
- * by z of a kernel on a line is a kernel, whose value at 0 is (n!)^2 a_n.
+ * not PSD for any number of features if some a_n < 0, because the n-th derivative by x and by z of
+ * a kernel on a line is a kernel, and its value at 0 is (n!)^2 a_n.
  *
- * Sums of rbf and matern kernels and numbers, each with its factor: PSD if equal ones have factors
- * whose sum is not negative; not PSD if the transform on a line is negative somewhere (Bochner).
+ * Linear combinations of rbf and matern kernels and constants: PSD if the factors of equal kernels
+ * have a nonnegative sum; not PSD if the Fourier transform on a line is negative somewhere
+ * (Bochner).
  *
- * MCR_DEFINITE_UNKNOWN: neither decides. *rule: why. */
+ * MCR_DEFINITE_UNKNOWN: neither criterion decides. *rule: the reason. */
 mcr_definite mcr_series_decide(const mcr_kernel *kernel, const char **rule);
 
 #endif

@@ -1,8 +1,8 @@
 /* shortestpath.c: shortest paths in common (Borgwardt and Kriegel, 2005).
  *
  * A feature is (label, label, length): the unordered labels of two different nodes, and the number
- * of edges on a shortest path between them; without node labels the length alone. Pairs that no
- * path joins do not count. K is the inner product of the counts. All pairs by breadth-first search.
+ * of edges on a shortest path between them; without node labels only the length. Unconnected pairs
+ * do not count. K is the inner product of the counts. All pairs by breadth-first search.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +58,7 @@ static mcr_status measure(void *arg, const mcr_graphs *g, int64_t graph, int wor
     return status;
 }
 
-/* "C..O 3": two labels, and how far apart. */
+/* "C..O 3": two labels, and their distance. */
 static void name(mcr_names *names, const mcr_graphs *g, const uint32_t *path, int64_t length)
 {
     (void)length;
@@ -71,7 +71,7 @@ static void name(mcr_names *names, const mcr_graphs *g, const uint32_t *path, in
     mcr_text_format(&names->text, "%u", path[2]);
 }
 
-/* A search from every node, over all edges of its graph. */
+/* One search from every node, over all edges of its graph. */
 static mcr_status allow_work(mcr_bound *bound, const mcr_graphs *g)
 {
     enum { STEPS_AN_EDGE = 4 };

@@ -1,8 +1,9 @@
-/* sigmoid.c: tanh(a x.z + b). Not a kernel in Mercer's sense, but people use it.
+/* sigmoid.c: tanh(a x.z + b). Not positive semi-definite, but in common use.
  *
  * For a other than 0 there are always vectors with a Gram matrix that is not positive semidefinite:
  * with a > 0, x and 2x for a long enough x have tanh(s+b) tanh(4s+b) < tanh(2s+b)^2, s = a|x|^2;
- * with a < 0 a long enough x has K(x,x) < 0. On vectors of limited length it may be well behaved.
+ * with a < 0 a long enough x has K(x,x) < 0. On vectors of bounded length it may be positive
+ * semi-definite.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

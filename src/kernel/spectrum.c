@@ -1,7 +1,7 @@
 /* spectrum.c: substrings of length p in common (Leslie, Eskin and Noble, 2002).
  *
  * presence: the number of different substrings of length p that both strings contain; count: the
- * inner product of how often each occurs. Strings shorter than p have no substrings: K = 0.
+ * inner product of their counts. Strings shorter than p have no substrings: K = 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -54,8 +54,8 @@ static string string_of(const mcr_bound *bound, int side, int64_t i)
 
 /* ---- explicit features: the subsequences ------------------------------------------------------*/
 
-/* One string: words grow letter by letter. weight[t][j]: the occurrences of the first t letters
- * that end at place j, each lambda to the places it spans. */
+/* Enumerates words of one string letter by letter. weight[t][j]: the sum over occurrences of the
+ * first t letters that end at position j of lambda to the length they span. */
 typedef struct growth {
     mcr_patterns *to;
     const ssk_params *p;
@@ -65,7 +65,7 @@ typedef struct growth {
     unsigned char word[MCR_SUBSEQUENCE_MOST];
 } growth;
 
-/* Words that begin with the first t letters of g->word, in their order. */
+/* Words that begin with the first t letters of g->word, in order. */
 static mcr_status grow(growth *g, int64_t t)
 {
     int64_t n = g->text.length;
@@ -78,7 +78,7 @@ static mcr_status grow(growth *g, int64_t t)
     for (int c = 0; c < 256 && !s; c++) {
         if (!seen[c])
             continue;
-        double before = t == 0 ? 1 : 0, sum = 0; /* occurrences so far, drawn out to place j */
+        double before = t == 0 ? 1 : 0, sum = 0; /* occurrences so far, extended to position j */
         for (int64_t j = 0; j < n; j++) {
             next[j] = g->text.bytes[j] == c ? lambda * before : 0;
             sum += next[j];
@@ -124,8 +124,8 @@ static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
     return s;
 }
 
-/* What no learner can do without: a hundred rows of the matrix. The recursion's table of the
- * longest string, one per thread, counts as kernel storage. */
+/* The least work of any learner: a hundred rows of the matrix. The recursion's table for the
+ * longest string, one per thread, is charged to kernel storage. */
 static mcr_status allow(mcr_bound *bound, mcr_binding *binding, const double mean[2],
                         const int64_t longest[2])
 {
@@ -167,8 +167,8 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 typedef struct column {
     string text;
     int64_t at;          /* in the tile */
-    int64_t tiles;       /* of letters that it takes */
-    int64_t lane, first; /* where it stands, first: from which tile on */
+    int64_t tiles;       /* tiles of letters that it needs */
+    int64_t lane, first; /* its lane; first: its first tile */
 } column;
 
 static int longest_first(const void *a, const void *b)
@@ -199,12 +199,12 @@ static int64_t longest_of(const mcr_bound *bound, int side, mcr_rows rows)
     return longest;
 }
 
-/* tiles: of all columns; widest: of the longest; longest: letters of the longest row. */
+/* tiles: of all columns; widest: of the longest one; longest: letters of the longest row. */
 static mcr_status open_workspace(workspace *r, mcr_scratch *scratch, const ssk_params *p,
                                  int64_t tiles, int64_t widest, int64_t longest)
 {
     size_t lanes = (size_t)r->kit->lanes, lane = lanes * r->real, most, letters, cells;
-    /* Lanes are filled evenly: none has more than its share and one string. */
+    /* Lanes are filled evenly: none exceeds its share by more than one string. */
     most = (size_t)tiles / lanes + 1 + (size_t)widest;
     r->job = (mcr_subsequence_job){.p = p->p, .lambda = p->lambda, .columns = r->columns};
     if (!mcr_size_mul(most, (size_t)r->columns * lane, &letters) ||
@@ -228,7 +228,7 @@ static double result(const workspace *r, const column *c)
     return sum;
 }
 
-/* Puts columns into the lanes, each where there is most space. */
+/* Assigns columns to lanes, each to the one with the most space left. */
 static void pack(workspace *r, column *c, int64_t count)
 {
     int64_t used[LANES_MOST] = {0}, lanes = r->kit->lanes, most = 0;
@@ -256,7 +256,8 @@ static bool is_square(const mcr_bound *bound, const mcr_tile *tile)
            tile->x.count == tile->z.count;
 }
 
-/* On the diagonal of the matrix the rows are the columns: each is run against those before it. */
+/* On the diagonal of the matrix the rows are the columns: each is computed against those before
+ * it. */
 static void fill(const mcr_bound *bound, const mcr_tile *tile, workspace *r, column *c)
 {
     bool square = is_square(bound, tile);

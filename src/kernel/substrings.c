@@ -8,7 +8,7 @@
 #include "kernel/keys.h"
 #include "kernel/words.h"
 
-/* Where the substrings of an object begin among those of all. */
+/* The index of each object's first substring among all. */
 static int64_t *list_first(const mcr_bound *bound, int64_t length, int64_t objects)
 {
     int64_t *first = mcr_alloc(bound->ctx, (size_t)objects + 1, sizeof *first), at = 0, object = 0;
@@ -25,7 +25,7 @@ static int64_t *list_first(const mcr_bound *bound, int64_t length, int64_t objec
     return first;
 }
 
-/* The different substrings in the order of their keys. */
+/* Names the distinct substrings in the order of their keys. */
 static mcr_status name_length(mcr_bound *bound, int64_t length)
 {
     mcr *ctx = bound->ctx;

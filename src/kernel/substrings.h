@@ -1,4 +1,4 @@
-/* substrings.h (internal): what spectrum and blended share.
+/* substrings.h (internal): shared code of spectrum and blended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "kernel/kernel.h"
 
-/* A leaf's bind: K is the inner product of how often each substring of shortest .. longest bytes
- * occurs, or, with presence, of whether it does. */
+/* Bind of a leaf: K is the inner product of the counts of all substrings of shortest .. longest
+ * bytes or, with presence, of 0/1 indicators. */
 mcr_status mcr_substrings_bind(mcr_bound *bound, mcr_binding *binding, int64_t shortest,
                                int64_t longest, bool presence);
 

@@ -1,4 +1,4 @@
-/* sum.c: K1 + K2 + ...; features concatenated.
+/* sum.c: K1 + K2 + ...; the features are concatenated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
-/* tanimoto.c: x.z / (x.x + z.z - x.z): what two sets or vectors of counts have in common, divided
- * by what either of them has. Values must not be negative. Strings are sets of elements with ;
- * between them. Two empty ones have the value 1, an empty one and another 0.
+/* tanimoto.c: x.z / (x.x + z.z - x.z): the intersection of two sets or vectors of counts divided by
+ * their union. Values must not be negative. Strings are sets of elements separated by ;. The value
+ * for two empty sets is 1, for an empty and another set 0.
  *
  * With s = x.z / (x.x + z.z) it is s / (1 - s) = s + s^2 + ...; |s| is 1/2 at most, and s is a
  * kernel: x.z times the integral of exp(-t x.x) exp(-t z.z) over t > 0. Adding the kernel that is 1
- * for two empty objects and 0 otherwise leaves it one.
+ * for two empty objects and 0 otherwise gives a kernel again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ static void map(const mcr_fused *f, const mcr_vmath *math, void *k, int64_t coun
     }
 }
 
-/* The elements of one set, each once, rising; blanks around them do not count. */
+/* The elements of one set, each once, ascending; surrounding blanks are ignored. */
 static mcr_status add_set(mcr_store *to, mcr_words *words, int64_t *capacity, const char *p,
                           const char *end)
 {

@@ -1,4 +1,4 @@
-/* tile.c: what combinators do with tiles.
+/* tile.c: operations of combinators on tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
-/* tuples.h (internal): a set of tuples of 32-bit numbers, numbered in the order in which they come.
+/* tuples.h (internal): a set of tuples of 32-bit numbers, numbered in order of insertion.
  *
- * A hash finds the place, a comparison of the whole tuple decides: different tuples never get the
- * same number.
+ * A hash finds the candidate, a comparison of the whole tuple decides: different tuples never get
+ * the same number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,14 +14,14 @@ typedef struct mcr_tuples mcr_tuples;
 
 mcr_status mcr_tuples_open(mcr_tuples **out, mcr *ctx);
 void mcr_tuples_close(mcr_tuples *tuples); /* NULL allowed */
-/* The number of the tuple, which is added (copied) if it is new: then it is mcr_tuples_count() -
+/* The number of the tuple; a new one is added (copied) and gets the number mcr_tuples_count() -
  * 1. */
 mcr_status mcr_tuples_number(int32_t *number, mcr_tuples *tuples, const uint32_t *tuple,
                              int64_t length);
 int64_t mcr_tuples_count(const mcr_tuples *tuples);
 /* Valid until the next tuple is added. */
 const uint32_t *mcr_tuples_at(const mcr_tuples *tuples, int64_t number, int64_t *length);
-/* Forgets all of them and keeps the memory. */
+/* Removes all tuples and keeps the memory. */
 void mcr_tuples_clear(mcr_tuples *tuples);
 
 #endif

@@ -30,8 +30,8 @@ static bool same_scale(const mcr_vectors *v, const double *scale)
     return memcmp(v->scale, scale, (size_t)v->cols * sizeof *scale) == 0;
 }
 
-/* Dot products and distances come from one product; sums of other kinds stand alone, because they
- * are shifted differently or not at all. */
+/* Dot products and distances are computed from one product; sums of other kinds are separate,
+ * because they are shifted differently or not at all. */
 static bool same_work(int a, int b)
 {
     const int products = MCR_NEEDS_DOT | MCR_NEEDS_DISTANCE;
@@ -58,7 +58,7 @@ static void free_one(mcr_vectors *v)
     mcr_free(ctx, v);
 }
 
-/* The scale of the features that are left, or of all (feature NULL). */
+/* Copies the scale of the remaining features, or of all (feature NULL). */
 static mcr_status set_scale(mcr_vectors *v, const double *scale, const int32_t *feature)
 {
     v->scale = mcr_alloc(v->ctx, (size_t)v->cols, sizeof *scale);
@@ -67,7 +67,7 @@ static mcr_status set_scale(mcr_vectors *v, const double *scale, const int32_t *
     return v->scale ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* Vectors of a billion features, few of which occur, keep those only. */
+/* Keeps only the features that occur, for vectors of a billion features with few of them. */
 static mcr_status drop_absent(mcr_vectors *v, const double *scale)
 {
     int32_t *feature = NULL;
@@ -103,7 +103,7 @@ static mcr_status make_one(mcr_vectors **out, mcr_bound *bound, mcr_binding *bin
     v->side[0].field = field[0];
     v->side[1].field = field[1];
     v->product_slot = v->distance_slot = -1;
-    /* Sparse sides may stop short of features that no object has (bind.c has checked the rest). */
+    /* Sparse sides may end before features that no object has (bind.c has checked the others). */
     int64_t x = field[0].store->cols, z = field[1].store->cols;
     v->cols = x > z ? x : z;
     v->origin[0] = field[0];
@@ -227,7 +227,7 @@ mcr_status mcr_vectors_check_norm(const mcr_vectors *v, int side, int64_t i, dou
                     v->owner, i + 1, of, precise ? "double" : "float");
 }
 
-/* |x.z| is at most |x||z|: that of the longest objects decides. */
+/* |x.z| is at most |x||z|: the longest objects decide. */
 static mcr_status check_products(const mcr_vectors *v, bool precise)
 {
     double largest[2] = {0, 0};
@@ -258,7 +258,7 @@ mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists)
     return MCR_OK;
 }
 
-/* Distances have sums of four products. */
+/* Distances are sums of four products. */
 static void limit_reach(mcr_vectors *v, const mcr_fused *fused, const char *owner)
 {
     const double most[2] = {FLT_MAX / 4, DBL_MAX / 4};
@@ -361,7 +361,7 @@ typedef struct smallest_job {
 
 enum { OBJECT_CHUNK = 256 };
 
-/* The first feature that a sparse object has not. */
+/* The first feature that a sparse object lacks. */
 static int64_t first_gap(const mcr_vector *x)
 {
     int64_t k = 0;
@@ -398,7 +398,7 @@ static mcr_status smallest_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* The smallest value on both sides (0 included where sparse rows have gaps), and where it is. */
+/* The smallest value on both sides (0 if sparse rows have gaps), and its position. */
 static mcr_status find_smallest(const mcr_vectors *v, double *value, int *side, int64_t *object,
                                 int64_t *feature)
 {
@@ -486,7 +486,7 @@ static mcr_status norms_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Most entries that `width` objects side by side have. */
+/* The largest number of entries of `width` consecutive objects. */
 static int64_t most_entries(const mcr_vectors *v, int side, int32_t width)
 {
     int64_t most = 0, sum = 0, n = v->side[side].field.count;
@@ -543,7 +543,7 @@ static inline double difference(const mcr_vector *x, const mcr_vector *z, int64_
                  : mcr_vector_value(x, k) - mcr_vector_value(z, k);
 }
 
-/* plain is a constant where this is called, so that the common loop has no branch. */
+/* plain is a compile-time constant in each call, so that the common loop has no branch. */
 static inline double exact_dense(const mcr_vectors *v, const mcr_vector *x, const mcr_vector *z,
                                  bool plain)
 {
@@ -599,7 +599,7 @@ double mcr_vectors_exact(const mcr_vectors *v, int64_t i, int64_t j)
 
 /* ---- diagonals --------------------------------------------------------------------------------*/
 
-/* sum min(x, x), in the order of the features as in the tiles. */
+/* sum min(x, x), in the order of the features like the tiles. */
 static double sum_of_object(const mcr_vectors *v, int side, int64_t i)
 {
     mcr_vector x = mcr_vectors_object(v, side, i);

@@ -40,7 +40,7 @@ void mcr_vectors_batch_close(mcr_vectors_batch *batch)
 }
 
 /* Rows of a group. Groups are packed in parallel. Sparse ones are large, because the column panels
- * pass through the caches once per group; dense ones are taken in chunks by the tiles anyway. */
+ * are read once per group; dense ones are divided into chunks by the tiles anyway. */
 static int64_t choose_group(const mcr_vectors_batch *b, mcr_rows x)
 {
     enum { ENTRIES = 65536, MOST = 4096 };
@@ -119,7 +119,7 @@ mcr_status mcr_vectors_batch_fill(mcr_vectors_batch *b, mcr_rows x)
         s = mcr_parallel(b->ctx, b->groups, fill_group, b);
     if (s)
         b->groups = 0;
-    b->x.index = NULL; /* the caller's */
+    b->x.index = NULL; /* belongs to the caller */
     return s;
 }
 

@@ -1,9 +1,9 @@
-/* vectors_columns.c: columns in the layout of linalg/tiles, all at once or as they are needed.
+/* vectors_columns.c: columns in the layout of linalg/tiles, all at once or on demand.
  *
  * Wide data: a group of MCR_WIDE_COLUMNS columns holds only the features that its columns have;
- * rows are cut down to them before they meet the group. A feature that one of the two objects lacks
+ * rows are reduced to these features for the group. A feature that one of the two objects lacks
  * adds nothing to a dot product, so that the values are the same bits. For sums of other functions
- * rows and columns are both packed with the features that any of them has.
+ * rows and columns are both packed with all features that occur in any of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 #include "base/threads.h"
 
 enum {
-    SEGMENT_BYTES = 512 * 1024, /* packed as needed: what a segment may have, within a panel or 8 */
+    SEGMENT_BYTES = 512 * 1024, /* packed on demand: size of a segment of 1 to 8 panels */
     SEGMENT_PANELS = 8,
     PANELS_A_TASK = 8
 };
@@ -36,7 +36,7 @@ static void see(uint64_t *seen, const mcr_vectors *v, int side, int64_t stored)
     }
 }
 
-/* The features seen, rising, and forgets them. */
+/* Lists the features seen, ascending, and clears the marks. */
 static int64_t list_seen(uint64_t *seen, const mcr_vectors *v, int32_t *feature)
 {
     int64_t count = 0, all = (int64_t)words(v);
@@ -50,7 +50,7 @@ static int64_t list_seen(uint64_t *seen, const mcr_vectors *v, int32_t *feature)
 }
 
 /* Panels of `count` columns (source objects from first on) with the listed features only. map and
- * scale are space for all features; map holds -1 before and after. */
+ * scale have space for all features; map is -1 everywhere before and after. */
 static void pack_group(void *values, const mcr_vectors *v, const mcr_tile_kit *kit,
                        mcr_tile_source source, int64_t first, int64_t count, int32_t width,
                        const int32_t *feature, int64_t features, int32_t *map, double *scale)
@@ -83,8 +83,8 @@ typedef struct pack_job {
     double began;
 } pack_job;
 
-/* Packing that takes longer than this ends at the time limit. What takes less may belong to the
- * certificate of a model that is there. */
+/* Packing that takes longer than this stops at the time limit. Shorter packing may belong to the
+ * certificate of an existing model. */
 #define LOOK_SECONDS 0.2
 
 static mcr_status pack_panels(void *arg, int64_t first, int64_t end)
@@ -107,7 +107,7 @@ static mcr_status pack_panels(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
-/* Takes bytes from the budget if they are a fair share of what is left. */
+/* Takes bytes from the budget if they are a fair share of the remainder. */
 static bool take_share(mcr_vectors *v, size_t bytes)
 {
     if (bytes > mcr_budget_left(v->ctx) / 4)
@@ -147,7 +147,7 @@ static mcr_status check_norms(const mcr_vectors *v, const void *norms, bool prec
     return s;
 }
 
-/* They come with the panels again. */
+/* They are recomputed with the panels. */
 static void forget_norms(mcr_vectors *v, bool precise)
 {
     if (v->side[0].norms[precise] != v->side[1].norms[precise])
@@ -190,7 +190,7 @@ mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists)
 
 /* ---- as they are needed -----------------------------------------------------------------------*/
 
-/* The most entries of a segment's columns together, and of `rows`. */
+/* The largest number of entries of a segment's columns together, and of `rows`. */
 static int64_t most_features(const mcr_column_walk *walk)
 {
     const mcr_vectors *v = walk->v;
@@ -210,7 +210,7 @@ static void *take(mcr_scratch *scratch, size_t bytes)
     return mcr_scratch_take(scratch, bytes ? bytes : 1);
 }
 
-/* Wide: space for lists of features and for rows cut down to them. */
+/* Wide data: buffers for lists of features and for reduced rows. */
 static bool take_wide_buffers(mcr_column_walk *walk, size_t dims, const mcr_row_pack *rows,
                               mcr_scratch *scratch)
 {
@@ -237,7 +237,7 @@ static bool take_wide_buffers(mcr_column_walk *walk, size_t dims, const mcr_row_
     return walk->rows.start && walk->rows.index && walk->rows.value;
 }
 
-/* Space for a segment that is packed now. */
+/* Buffers for a segment that is packed now. */
 static bool take_buffers(mcr_column_walk *walk, const mcr_row_pack *rows, mcr_scratch *scratch)
 {
     const mcr_vectors *v = walk->v;
@@ -284,7 +284,7 @@ static const void *packed_norms(const mcr_column_walk *walk, int64_t column)
     return norms ? norms + (size_t)column * (size_t)walk->kit->bytes : NULL;
 }
 
-/* Columns that were packed before; column: number of the first on its side. */
+/* Columns that are already packed; column: number of the first on its side. */
 static void packed_segment(const mcr_column_walk *walk, mcr_segment *s, int64_t column)
 {
     const char *values = walk->v->panels[walk->precise].values;

@@ -15,7 +15,7 @@
 #include "kernel/vectors.h"
 
 /* Columns of wide data that share one list of features; a multiple of all panel widths. Measured on
- * text with 55,000 features: with 16 the rows are cut down too often, with 128 too much is
+ * text with 55,000 features: with 16 the rows are reduced too often, with 128 too much is
  * packed. */
 enum { MCR_WIDE_COLUMNS = 64 };
 
@@ -27,15 +27,15 @@ typedef struct mcr_vector_side {
     double *norm2; /* x.x; NULL unless a leaf needs dot products */
     double *lift;  /* x.m for the shift m; NULL unless shifted and dot products are needed */
     /* Squared norms of packed objects in float and double, padded with zeros to whole panels; NULL:
-     * computed with the packing of rows. The same arrays on both sides of symmetric data. */
+     * computed when rows are packed. Symmetric data share the arrays of both sides. */
     void *norms[2];
 } mcr_vector_side;
 
 /* All columns, packed in one precision. */
 typedef struct mcr_vector_panels {
     bool ready;
-    bool lists;   /* only lists of columns are wanted so far */
-    void *values; /* NULL: packed when needed */
+    bool lists;   /* so far only lists of columns are needed */
+    void *values; /* NULL: packed on demand */
 } mcr_vector_panels;
 
 struct mcr_vectors {
@@ -44,26 +44,26 @@ struct mcr_vectors {
     mcr_binding *binding;
     bool same;
     int64_t cols;
-    int needs;                       /* of all leaves */
-    int dot_leaves, distance_leaves; /* how many */
-    double sharpness;                /* largest of the leaves */
-    double reach[2];                 /* the largest |x.z| for which all values fit float, double */
-    const char *owner;               /* leaf that has set it, for messages */
+    int needs;                       /* of all leaves, combined */
+    int dot_leaves, distance_leaves; /* number of such leaves */
+    double sharpness;                /* the largest among the leaves */
+    double reach[2];                 /* the largest |x.z| such that all values fit float, double */
+    const char *owner;               /* the leaf that set it, for messages */
     double *scale;                   /* NULL: 1 */
     mcr_vector_side side[2];
-    mcr_store *made[2];  /* stores that are ours */
-    mcr_field origin[2]; /* the fields that they were made from */
-    size_t budget;       /* bytes taken */
+    mcr_store *made[2];  /* owned stores */
+    mcr_field origin[2]; /* the fields they were computed from */
+    size_t budget;       /* bytes taken from the budget */
 
     /* The plan, made by the first prepare. */
     bool planned;
     bool wide;
-    bool sparse_rows[2]; /* by precision, for operations on dot products */
+    bool sparse_rows[2]; /* per precision, for operations on dot products */
     double *shift;       /* NULL: none */
     double shift2;       /* m.m */
-    double rounding; /* the error of a squared distance, in units of rounding of |x|^2 + |z|^2 */
+    double rounding;     /* error of a squared distance, in units of rounding of |x|^2 + |z|^2 */
 
-    /* Shared tiles: dot products of packed vectors, squared distances. -1: none. */
+    /* Slots of shared tiles: dot products of packed vectors, squared distances. -1: none. */
     int product_slot, distance_slot;
     mcr_vector_panels panels[2];
 };
@@ -91,11 +91,11 @@ static inline mcr_vector mcr_vectors_object(const mcr_vectors *v, int side, int6
 }
 /* A source for linalg/tiles; object i of the side is the source's object i + *offset. */
 mcr_tile_source mcr_vectors_source(const mcr_vectors *v, int side, bool shifted, int64_t *offset);
-/* Squared norms of all objects of a side as packed (shifted) or as they are; *out owned, padded
- * with zeros to whole column panels. */
+/* Squared norms of all objects of a side, packed (shifted) or as stored; the caller frees *out;
+ * padded with zeros to whole column panels. */
 mcr_status mcr_vectors_norms(void **out, const mcr_vectors *v, int side, bool precise,
                              bool shifted);
-/* MCR_NUMERIC unless the squared norm of an object of a side leaves its values within `reach`. */
+/* MCR_NUMERIC if the squared norm of an object of a side puts its values outside `reach`. */
 mcr_status mcr_vectors_check_norm(const mcr_vectors *v, int side, int64_t i, double norm,
                                   bool precise);
 /* |x_i - z_j|^2 from the differences. */
@@ -114,17 +114,17 @@ typedef struct mcr_row_pack {
     int64_t *start;
     int32_t *index;
     void *value;
-    void *norms;    /* padded to whole row panels; NULL: the operation needs none */
-    double largest; /* norm, and the object that has it */
+    void *norms;    /* padded to whole row panels; NULL: not needed by the operation */
+    double largest; /* largest norm, and its object */
     int64_t longest;
 } mcr_row_pack;
 
 /* How rows are packed for an operation. LATER: with the columns, for sums on wide data. */
 typedef enum mcr_row_form { MCR_ROWS_DENSE, MCR_ROWS_SPARSE, MCR_ROWS_LATER } mcr_row_form;
 mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precise);
-/* Bytes that a pack of these rows takes; SIZE_MAX: more than there can be. */
+/* Bytes of a pack of these rows; SIZE_MAX on overflow. */
 size_t mcr_row_pack_bytes(const mcr_vectors *v, mcr_tile_op op, bool precise, mcr_rows x);
-/* Packs into space of that many bytes, 64-byte aligned. */
+/* Packs into a buffer of that many bytes, 64-byte aligned. */
 void mcr_row_pack_fill(mcr_row_pack *pack, void *buffer, const mcr_vectors *v, mcr_tile_op op,
                        bool precise, mcr_rows x);
 /* Rows first .. first+count-1 of a pack; first: a multiple of kit->rows. */
@@ -133,12 +133,12 @@ mcr_row_pack mcr_row_pack_part(const mcr_row_pack *pack, const mcr_tile_kit *kit
 
 /* ---- columns ----------------------------------------------------------------------------------*/
 
-/* Columns side by side in panels. */
+/* Adjacent columns in panels. */
 typedef struct mcr_segment {
-    int64_t at, count; /* columns of z: first, how many */
+    int64_t at, count; /* columns of z: first, count */
     const void *values, *norms;
     int64_t dims;           /* features in these panels */
-    const int32_t *feature; /* wide: which they are; NULL: all, in order */
+    const int32_t *feature; /* wide: their numbers; NULL: all, in order */
 } mcr_segment;
 
 /* A walk over the columns z of one side, by segments. */
@@ -148,7 +148,7 @@ typedef struct mcr_column_walk {
     mcr_tile_op op;
     bool precise, packed; /* packed: segments lie in v->panels */
     mcr_rows z;
-    int64_t next, step; /* columns: where the next segment starts, how many it has at most */
+    int64_t next, step; /* columns: start of the next segment, its largest size */
     /* In the scratch: */
     void *values, *norms;
     int64_t *stored;
@@ -161,29 +161,30 @@ typedef struct mcr_column_walk {
     const mcr_row_pack *join; /* sums on wide data: rows whose features join the columns' */
 } mcr_column_walk;
 
-/* rows: the largest pack that mcr_column_walk_rows will be asked for. What is taken from the
- * scratch is the caller's to release. */
+/* rows: the largest pack that mcr_column_walk_rows will be asked for. The caller releases the
+ * scratch memory. */
 mcr_status mcr_column_walk_open(mcr_column_walk *walk, const mcr_vectors *v, mcr_tile_op op,
                                 bool precise, mcr_rows z, const mcr_row_pack *rows,
                                 mcr_scratch *scratch);
-/* False: no columns are left. */
+/* False: no columns left. */
 bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment);
-/* The rows as the segment needs them: as they are, or, wide, with the segment's features only.
- * Valid until the next call. */
+/* The rows for the segment: unchanged or, if wide, with only the segment's features. Valid until
+ * the next call. */
 const mcr_row_pack *mcr_column_walk_rows(mcr_column_walk *walk, const mcr_segment *segment,
                                          const mcr_row_pack *rows);
 
-/* Packs all columns in one precision if they fit the budget, and takes their norms. Wide ones, and
- * those of which only lists are wanted, are packed as they are needed, whatever the budget: for
- * wide ones that is as fast as reading them from memory. */
+/* Packs all columns in one precision if they fit the budget, and computes their norms. Wide ones,
+ * and those of which only lists are needed, are packed on demand whatever the budget: for wide ones
+ * that is as fast as reading them from memory. */
 mcr_status mcr_vectors_pack(mcr_vectors *v, bool precise, bool lists);
 
 /* ---- rows against columns ---------------------------------------------------------------------*/
 
-/* One call: what to compute and where it goes. Outputs are addressed from the first column of z. */
+/* One call: what to compute and where to store it. Outputs are addressed from the first column of
+ * z. */
 typedef struct mcr_vectors_pass {
     const mcr_vectors *v;
-    const mcr_fused *fused; /* the leaf; NULL: op and nothing behind it */
+    const mcr_fused *fused; /* the leaf; NULL: only op */
     mcr_tile_op op;         /* of the tiles */
     bool precise;
     const mcr_tile_kit *kit;
@@ -191,22 +192,22 @@ typedef struct mcr_vectors_pass {
     char *k;
     int64_t ld;
     void *const *row;
-    int64_t row_first; /* element of row[r] that is the first column */
+    int64_t row_first; /* index in row[r] of the first column */
     bool stream;
     const double *coef;
     const float *rough;
     double *f;
     int64_t outputs, coef_ld, f_ld;
     mcr_scratch *scratch;
-    /* A squared distance below share (|x|^2 + |z|^2) is computed again, if that sum is above
+    /* A squared distance below share (|x|^2 + |z|^2) is recomputed if that sum is above
      * least_norm. */
     double share, least_norm;
-    void **pointer; /* space for one pointer per row; only with `row` */
-    char *stage;    /* space for a stage; NULL: none is needed or it is done in k */
+    void **pointer; /* buffer for one pointer per row; only with `row` */
+    char *stage;    /* buffer for an intermediate tile; NULL: not needed, or done in k */
     double *gathered;
 } mcr_vectors_pass;
 
-/* Packs of group_rows rows each (the last may have fewer), one behind the other, against all
+/* Runs packs of group_rows rows each (the last may have fewer), one after the other, against all
  * columns of the pass. */
 mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
                                  int64_t group_rows);

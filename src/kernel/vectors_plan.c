@@ -1,7 +1,8 @@
-/* vectors_plan.c: which form vectors are packed in, decided from a sample of the objects.
+/* vectors_plan.c: chooses the form in which vectors are packed, from a sample of the objects.
  *
- * What can change a value in its last bits is decided by the columns alone: in a prediction those
- * are the model's objects, and the value for a new object does not depend on the others.
+ * Decisions that can change the last bits of a value depend only on the columns: in a prediction
+ * these are the model's objects, so that the value for a new object does not depend on other new
+ * objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +15,13 @@
 #include "base/threads.h"
 
 enum {
-    SAMPLE = 512,    /* objects of a side that are looked at */
-    FEW = 64,        /* of them for how full they are */
-    GROUPS = 4,      /* column groups that are looked at */
+    SAMPLE = 512,    /* sampled objects per side */
+    FEW = 64,        /* of these, for the density */
+    GROUPS = 4,      /* sampled column groups */
     WIDE_COLS = 1024 /* fewer features are never wide */
 };
 
-/* Evenly spread, the same for every run and number of threads. */
+/* Evenly spaced, the same for every run and number of threads. */
 static int64_t sampled(const mcr_field *f, int64_t t, int64_t count)
 {
     return (int64_t)((double)t * (double)f->count / (double)count);
@@ -59,7 +60,7 @@ double mcr_vectors_work(const mcr_vectors *list)
     return work;
 }
 
-/* Features in GROUPS of the column groups, on average. */
+/* The mean number of features in GROUPS of the column groups. */
 static mcr_status mean_union(double *mean, const mcr_vectors *v)
 {
     const mcr_field *f = &v->side[1].field;
@@ -145,7 +146,7 @@ static double select_smallest(double *a, int64_t count, int64_t k)
     return a[k];
 }
 
-/* The median and largest squared norm of the sample. space: SAMPLE numbers. */
+/* The median and the largest squared norm of the sample. space: SAMPLE numbers. */
 static void sample_norms(const mcr_vectors *v, const double *m, double *buffer, double *median,
                          double *largest)
 {
@@ -164,7 +165,7 @@ static void sample_norms(const mcr_vectors *v, const double *m, double *buffer, 
     *median = n ? select_smallest(buffer, n, n / 2) : 0;
 }
 
-/* Whether distances between objects with such norms are good enough in float without more ado. */
+/* Whether distances between objects with such norms are accurate enough in float. */
 static bool norms_harmless(const mcr_vectors *v, double norm)
 {
     double error = v->rounding * (double)FLT_EPSILON / 2 * 2 * norm;
@@ -172,7 +173,7 @@ static bool norms_harmless(const mcr_vectors *v, double norm)
 }
 
 /* Sparse rows cannot be shifted, and dot products then need rank-one terms: so vectors are shifted
- * only where it makes most norms smaller and either costs nothing or is needed. */
+ * only if that makes most norms smaller and either costs nothing or is needed. */
 static mcr_status choose_shift(mcr_vectors *v, bool dense)
 {
     double *mean = mcr_alloc_zero(v->ctx, (size_t)v->cols, sizeof *mean);
@@ -258,7 +259,7 @@ mcr_status mcr_vectors_plan(mcr_vectors *v)
     mcr_status s = MCR_OK;
     double cols = (double)v->cols, of_z = mean_nonzeros(v, 1);
     double of_x = v->same ? of_z : mean_nonzeros(v, 0);
-    /* Errors of a sum of n products in turn grow like the square root of n. */
+    /* Errors of a sequential sum of n products grow like the square root of n. */
     v->rounding = 2 + 0.5 * sqrt(of_z);
     if (!mcr_vectors_dense(v, 0) && !mcr_vectors_dense(v, 1) && v->cols >= WIDE_COLS) {
         double features;

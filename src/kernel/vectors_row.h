@@ -21,14 +21,13 @@ static void ROW(lift)(real *k, int64_t n, double x_lift, const double *z_lift, d
         k[j] = (real)((double)k[j] + ((x_lift + z_lift[j]) - shift2));
 }
 
-/* Whether cancellation has left too little of a pair's distance. */
+/* Whether cancellation has lost too many digits of a pair's distance. */
 static inline bool ROW(is_lost)(real k, real norms, real least, real share)
 {
     return norms > least && k < norms * share;
 }
 
-/* The same in the sign bit, which compilers make vector instructions of. Where a value is no number
- * it may be set without reason. */
+/* The same in the sign bit, which compilers can vectorise. May be set without need for NaN. */
 static inline bits ROW(sign_lost)(real k, real norms, real least, real share)
 {
     real large = least - norms, little = k - norms * share;
@@ -38,8 +37,8 @@ static inline bits ROW(sign_lost)(real k, real norms, real least, real share)
     return a & b;
 }
 
-/* Pairs of which cancellation has left too little, recomputed. They are few: blocks of a fixed
- * length are looked through without branches first. */
+/* Recomputes pairs that lost too many digits by cancellation. They are few, so blocks of a fixed
+ * length are first tested without branches. */
 static void ROW(correct)(real *k, int64_t n, real x_norm, const real *z_norm,
                          const mcr_vectors_pass *p, int64_t i, int64_t column)
 {

@@ -1,6 +1,6 @@
 /* vectors_rows.c: rows in the layout of linalg/tiles.
  *
- * A pack is one block of memory, so that it can live in a worker's scratch or in a batch.
+ * A pack is one block of memory, so that it can be in a worker's scratch memory or in a batch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@ mcr_row_form mcr_row_pack_form(const mcr_vectors *v, mcr_tile_op op, bool precis
     return v->wide ? MCR_ROWS_LATER : MCR_ROWS_DENSE;
 }
 
-/* A dense panel costs as much as all its rows, even where only few are there: such rows run as
- * sparse ones that have every feature. The values are the same. */
+/* A dense panel costs as much as all its rows, even if only few are used: few rows run as sparse
+ * ones with every feature. The values are the same. */
 enum { FEW_ROWS = 4 };
 
 static bool are_few(const mcr_vectors *v, mcr_row_form form, mcr_tile_op op, mcr_rows x)
@@ -24,7 +24,7 @@ static bool are_few(const mcr_vectors *v, mcr_row_form form, mcr_tile_op op, mcr
     return form == MCR_ROWS_DENSE && mcr_tile_op_uses_dots(op) && !v->wide && x.count <= FEW_ROWS;
 }
 
-/* Where the parts of a pack stand in its space. */
+/* Offsets of the parts of a pack in its buffer. */
 typedef struct layout {
     size_t object, stored, norms, dense, start, value, index, bytes;
 } layout;

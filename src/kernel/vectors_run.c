@@ -1,8 +1,8 @@
 /* vectors_run.c: packed rows against columns: tiles, sums, corrections, maps.
  *
- * Where linalg/tiles goes from vectors to kernel values in registers, it does ("direct"). Otherwise
- * a small stage of dot products or distances is computed, corrected and mapped while it is in the
- * cache, then stored and summed.
+ * If linalg/tiles can compute kernel values from vectors in registers, it does ("direct").
+ * Otherwise a small tile ("stage") of dot products or distances is computed, corrected and mapped
+ * while it is in the cache, then stored and summed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,7 @@ static void set_bounds(mcr_vectors_pass *p)
     p->least_norm = 1 / (p->share * p->v->sharpness);
 }
 
-/* The largest of n values; lanes of their own, so that compilers vectorise it. */
+/* The largest of n values, in independent lanes so that compilers vectorise it. */
 #define LARGEST(real)                                                                              \
     static double largest_##real(const real *v, int64_t n)                                         \
     {                                                                                              \
@@ -71,7 +71,7 @@ LARGEST(float)
 LARGEST(double)
 #undef LARGEST
 
-/* Whether distances between these rows and columns may have lost digits that show. */
+/* Whether distances between these rows and columns may have lost significant digits. */
 static bool may_cancel(const mcr_vectors_pass *p, const mcr_row_pack *rows, const mcr_segment *s)
 {
     if (!mcr_tile_op_uses_norms(p->op))
@@ -88,8 +88,8 @@ static bool is_dot(mcr_tile_op op)
 
 /* ---- tiles ------------------------------------------------------------------------------------*/
 
-/* The tile library's call for rows against columns c0 .. c0+count-1 of a segment, c0 at the start
- * of a panel; the caller adds the outputs. */
+/* The tile job for rows against columns c0 .. c0+count-1 of a segment, c0 at the start of a panel;
+ * the caller adds the outputs. */
 static mcr_tile_job tile_job(const mcr_vectors_pass *p, mcr_tile_op op, const mcr_row_pack *rows,
                              const mcr_segment *s, int64_t c0, int64_t count)
 {
@@ -162,7 +162,7 @@ static void finish_row(const mcr_vectors_pass *p, mcr_tile_op have, void *k, int
         math->affine(k, f->scale, f->offset, n);
         math->power(k, f->degree, n);
     } else if (f->op != have && f->op == MCR_TILE_RBF) {
-        math->decay(k, f->gamma, n); /* as tiles have it: no value depends on its neighbours */
+        math->decay(k, f->gamma, n); /* as in tiles: no value depends on its neighbours */
     }
     if (f->map)
         f->map(f, math, k, n, xx, zz);
@@ -196,7 +196,7 @@ static void correct_rows(const mcr_vectors_pass *p, const mcr_row_pack *rows, ch
     }
 }
 
-/* Columns c0 .. c0+n-1 of a segment against a few rows, in memory from the tile to the value. */
+/* Columns c0 .. c0+n-1 of a segment against a few rows, from tile to value in memory. */
 static void run_stage(const mcr_vectors_pass *p, mcr_tile_op op, bool correct,
                       const mcr_row_pack *rows, int64_t r0, const mcr_segment *s, int64_t c0,
                       int64_t n)
@@ -253,7 +253,7 @@ static void run_segment(const mcr_vectors_pass *p, const mcr_row_pack *rows, int
         run_direct(p, rows, r0, s);
 }
 
-/* Rows in the scratch that a pass needs; NULL members: it does not. */
+/* Buffers in the scratch memory that a pass needs; NULL members: not needed. */
 static mcr_status take_buffers(mcr_vectors_pass *p, int64_t group_rows)
 {
     if (p->row) {
@@ -274,7 +274,7 @@ static mcr_status take_buffers(mcr_vectors_pass *p, int64_t group_rows)
     return MCR_OK;
 }
 
-/* Packs against all columns; the columns are packed once for all of them. */
+/* Runs packs against all columns; the columns are packed once for all of them. */
 static mcr_status walk_columns(const mcr_vectors_pass *p, const mcr_row_pack *packs, int64_t count,
                                int64_t group_rows, int64_t first_group)
 {
@@ -300,7 +300,7 @@ mcr_status mcr_vectors_run_packs(mcr_vectors_pass *p, const mcr_row_pack *packs,
                                  int64_t group_rows)
 {
     size_t mark = mcr_scratch_mark(p->scratch);
-    /* Rows whose features join those of the columns have columns of their own. */
+    /* Rows whose features are merged with those of the columns have separate columns. */
     bool later = mcr_row_pack_form(p->v, p->op, p->precise) == MCR_ROWS_LATER;
     set_bounds(p);
     mcr_status status = take_buffers(p, group_rows);
@@ -362,7 +362,7 @@ mcr_status mcr_vectors_tile(const mcr_fused *f, const mcr_tile *tile)
 
 /* ---- products shared by leaves ----------------------------------------------------------------*/
 
-/* Fills a shared slot by `op` if it is not yet; its rows are MCR_TILE_COLS apart. */
+/* Fills a shared slot by `op` unless it is valid; its rows are MCR_TILE_COLS apart. */
 static mcr_status shared_tile(void **buffer, const mcr_vectors *v, const mcr_tile *tile, int slot,
                               mcr_tile_op op)
 {
@@ -388,7 +388,7 @@ static void copy_rows(const mcr_tile *tile, const void *from, size_t real)
                (size_t)tile->z.count * real);
 }
 
-/* Norms of packed objects of a side, one behind the other. */
+/* Norms of packed objects of a side, contiguous. */
 static const void *norms_of(const mcr_vectors *v, int side, mcr_rows rows, bool precise,
                             void *buffer)
 {
@@ -401,7 +401,7 @@ static const void *norms_of(const mcr_vectors *v, int side, mcr_rows rows, bool 
     return buffer;
 }
 
-/* Squared distances in the tile from the dot products there. */
+/* Squared distances in place of the dot products of a tile. */
 static void distances_from_products(mcr_vectors_pass *p, const mcr_tile *tile, int64_t *object)
 {
     double buffer[2][MCR_TILE_ROWS > MCR_TILE_COLS ? MCR_TILE_ROWS : MCR_TILE_COLS];
@@ -422,7 +422,7 @@ static void distances_from_products(mcr_vectors_pass *p, const mcr_tile *tile, i
         correct_rows(p, &rows, p->k, p->ld, z, 0, tile->z.count);
 }
 
-/* The tile with x.z or |x-z|^2, from what the leaves share. */
+/* The tile with x.z or |x-z|^2, from the shared products. */
 static mcr_status shared_base(mcr_vectors_pass *p, const mcr_tile *tile, bool dot)
 {
     const mcr_vectors *v = p->v;
@@ -460,7 +460,7 @@ static mcr_status shared_base(mcr_vectors_pass *p, const mcr_tile *tile, bool do
     return MCR_OK;
 }
 
-/* A leaf's values from what it shares with others. */
+/* A leaf's values from the shared products. */
 static mcr_status block_shared(const mcr_fused *fused, const mcr_tile *tile)
 {
     const mcr_vectors *v = fused->v;

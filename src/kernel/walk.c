@@ -5,13 +5,14 @@
  * with the same labels of nodes and edges on the way. With A the adjacency matrix of the product
  * graph, whose nodes are the pairs of nodes with equal labels, that is 1' (I - lambda A)^-1 1.
  *
- * The system is solved by conjugate gradients (linalg/walks.h). A vector is one matrix X for each
- * label: the nodes of the one graph that have it by those of the other. A step of kind s (from a
- * node with label a, over an edge with label e, to a node with label b) adds S X_a T' to Y_b, S and
- * T being the adjacencies of that kind in the two graphs: that costs edges times nodes, not edges
- * times edges.
+ * The system is solved by conjugate gradients (linalg/walks.h). A vector consists of one matrix X
+ * per label: nodes of one graph with this label by those of the other. A step of kind s (from a
+ * node with label a, over an edge with label e, to a node with label b) adds S X_a T' to Y_b, where
+ * S and T are the adjacency matrices of that kind in the two graphs: this costs edges times nodes,
+ * not edges times edges.
  *
- * The sum converges if lambda is below 1 / (r r'), r and r' being the spectral radii of the graphs.
+ * The sum converges if lambda is below 1 / (r r'), where r and r' are the spectral radii of the
+ * graphs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,12 +41,12 @@ static const mcr_param params[] = {
     {.name = NULL},
 };
 
-/* Nodes of one graph that have the same label. */
+/* Nodes of one graph with the same label. */
 typedef struct group {
     int32_t label, count;
 } group;
 
-/* Steps of one kind: entries (to, from), nodes numbered within their groups, rising. */
+/* Edges of one kind: entries (to, from), nodes numbered within their groups, ascending. */
 typedef struct kind {
     int32_t from_label, to_label, bond;
     int32_t from, to; /* groups, numbered within the graph */
@@ -54,7 +55,7 @@ typedef struct kind {
 
 typedef struct walks { /* one graph */
     int64_t nodes, links, group, groups, kind, kinds;
-    double radius; /* not less than the spectral radius */
+    double radius; /* an upper bound of the spectral radius */
 } walks;
 
 typedef struct walk_state {
@@ -66,7 +67,7 @@ typedef struct walk_state {
     const mcr_walk_kit *kit;
 } walk_state;
 
-/* What is near the limit takes many steps; so far and no further. */
+/* Values of lambda near the limit need many steps; larger ones are refused. */
 static const double LIMIT = 0.999;
 
 /* Relative errors of values in float and in double: below those of rounding. */
@@ -74,7 +75,7 @@ static const double ACCURACY_FLOAT = 1e-10, ACCURACY = 1e-15;
 
 /* ---- once for each graph ----------------------------------------------------------------------*/
 
-/* A link as it is sorted into its kind. */
+/* A link, to be sorted into its kind. */
 typedef struct link {
     int32_t from_label, to_label, bond, to, from, from_group, to_group;
 } link;
@@ -90,7 +91,7 @@ static int by_kind(const void *a, const void *b)
     return 0;
 }
 
-/* Work space for the largest graph. */
+/* Workspace for the largest graph. */
 typedef struct workspace {
     uint64_t *order;     /* label, node */
     int32_t (*place)[2]; /* of a node: group, number within it */
@@ -142,8 +143,8 @@ static void make_kinds(const mcr_graphs *g, int64_t i, const workspace *r, walks
     }
 }
 
-/* For any positive x no eigenvalue of A is larger than the largest (Ax)_i / x_i (Collatz). Powers
- * of A + I bring that down to the spectral radius; the least bound met is returned. */
+/* For any positive x the largest (Ax)_i / x_i is an upper bound of the eigenvalues of A (Collatz).
+ * Powers of A + I lower it towards the spectral radius; the lowest bound found is returned. */
 static double bound_radius(const mcr_graphs *g, int64_t i, const workspace *r)
 {
     enum { ROUNDS = 100 };
@@ -252,7 +253,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
         status = make_walks(s, g, &r);
     if (!status)
         status = check_lambda(bound, s, g->count);
-    /* About eight steps of conjugate gradients on graphs of middling size. */
+    /* About eight steps of conjugate gradients on graphs of average size. */
     if (!status && g->count > 0)
         bound->work = 16 * ((double)links / (double)g->count) *
                       ((double)g->nodes / (double)g->count);
@@ -264,8 +265,7 @@ static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 
 /* ---- one pair ---------------------------------------------------------------------------------*/
 
-/* The order in which two graphs are taken must not depend on which one is x: an order by
- * content. */
+/* The order of two graphs must not depend on which one is x: an order by content. */
 static bool swapped(const walk_state *s, const walks *a, const walks *b)
 {
     const int64_t sizes[][2] = {
@@ -300,7 +300,7 @@ static int64_t padded(int64_t count)
     return (count + MCR_WALK_PAD - 1) / MCR_WALK_PAD * MCR_WALK_PAD;
 }
 
-/* A part for each label that both have; part_of[group of a]: its number. */
+/* Creates a part for each label that both have; part_of[group of a]: its number. */
 static void place_labels(mcr_walk_job *job, mcr_walk_part *part, const walk_state *s,
                          const walks *a, const walks *b, int64_t *part_of)
 {
@@ -337,7 +337,7 @@ static int compare_kinds(const kind *k, const kind *l)
     return k->bond < l->bond ? -1 : k->bond > l->bond;
 }
 
-/* Steps that both graphs have. */
+/* Matches the kinds of edges that both graphs have. */
 static void match_kinds(mcr_walk_job *job, mcr_walk_steps *steps, const walk_state *s,
                         const walks *a, const walks *b, const int64_t *part_of)
 {
@@ -357,7 +357,7 @@ static void match_kinds(mcr_walk_job *job, mcr_walk_steps *steps, const walk_sta
     job->steps = steps;
 }
 
-/* The vectors of a job, one behind the other. */
+/* Allocates the vectors of a job, contiguously. */
 static bool take_vectors(mcr_walk_job *job, mcr_scratch *scratch)
 {
     int64_t size = job->size;

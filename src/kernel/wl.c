@@ -1,10 +1,10 @@
 /* wl.c: the Weisfeiler-Lehman subtree kernel (Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and
  * Borgwardt, JMLR 12, 2011).
  *
- * Every node starts with its label (its degree where the graphs have none). h times, each node gets
- * a new label that stands for its own one and the sorted ones of its neighbours, with the edge
- * labels where there are any. K is the inner product of the counts of all labels of all rounds, the
- * first included. Labels that were words in the files are compared as words.
+ * Every node starts with its label (its degree if the graphs have no labels). In each of h rounds,
+ * each node gets a new label that represents its own one and the sorted ones of its neighbours,
+ * with edge labels if there are any. K is the inner product of the counts of all labels of all
+ * rounds, the first included. Labels that were words in the files are compared as words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,15 +29,15 @@ static const mcr_param params[] = {
 typedef struct work {
     mcr *ctx;
     const mcr_graphs *graphs;
-    int32_t *label, *next; /* of every node, in the last round and in this one */
-    mcr_tuples *seen;      /* what nodes see in this round, numbered: their new labels */
+    int32_t *label, *next; /* of every node, in the previous round and in this one */
+    mcr_tuples *seen;      /* numbers the neighbourhoods of this round: the new labels */
     uint64_t *around;      /* of one node's neighbours: edge label, label */
     uint32_t *tuple;
     int64_t *last; /* a label's last entry in the list */
     mcr_feature *list;
     int64_t count, capacity, cols;
-    /* Where names are wanted: those of all features, of the last round's labels, and which label of
-     * the first round each of these stands at. */
+    /* If names are wanted: those of all features, those of the previous round's labels, and the
+     * round-0 label at the root of each. */
     mcr_names *names, *last_names;
     int32_t *root;
 } work;
@@ -60,7 +60,7 @@ static void sort(uint64_t *value, int64_t count)
     }
 }
 
-/* A node's own label and the sorted ones of its neighbours, each behind that of the edge. */
+/* A node's own label and the sorted ones of its neighbours, each after that of the edge. */
 static int64_t look(const work *w, int64_t base, int64_t v)
 {
     const mcr_graphs *g = w->graphs;
@@ -79,7 +79,7 @@ static int64_t look(const work *w, int64_t base, int64_t v)
     return length;
 }
 
-/* Round 0: the labels as they are, or the degrees. */
+/* Round 0: the given labels, or the degrees. */
 static mcr_status relabel_first(work *w)
 {
     const mcr_graphs *g = w->graphs;
@@ -105,7 +105,7 @@ static mcr_status relabel(work *w)
 
 /* ---- names ------------------------------------------------------------------------------------*/
 
-/* A name that grows too long is cut, and made unique by the number of its feature. */
+/* A long name is truncated, and made unique by the number of its feature. */
 enum { LONGEST_NAME = 200 };
 
 static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
@@ -120,8 +120,8 @@ static mcr_status end_name(mcr_names *n, int64_t begin, int64_t feature)
     return mcr_names_end(n);
 }
 
-/* "C(N,O(C))": the label of a node, then its neighbours, as they were in the round before; "2:N" is
- * a neighbour over an edge with the label 2. */
+/* "C(N,O(C))": the label of a node, then its neighbours in the previous round; "2:N" is a neighbour
+ * over an edge with label 2. */
 static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t length, int64_t round)
 {
     const mcr_graphs *g = w->graphs;
@@ -133,8 +133,7 @@ static void put_tree(work *w, mcr_names *to, const uint32_t *tuple, int64_t leng
             mcr_text_format(&to->text, "%d:", (int32_t)tuple[t]);
         mcr_text_string(&to->text, mcr_names_at(w->last_names, tuple[t + step - 1]));
     }
-    for (int64_t r = length > 1 ? 1 : round; r > 0;
-         r--) /* alone: once per round, to distinguish them */
+    for (int64_t r = length > 1 ? 1 : round; r > 0; r--) /* isolated: parentheses mark the round */
         mcr_text_string(&to->text, length > 1 ? ")" : "()");
 }
 
@@ -170,7 +169,7 @@ static mcr_status name_round(work *w, int64_t round)
 
 /* ---- counts -----------------------------------------------------------------------------------*/
 
-/* How many nodes of each graph have each of the new labels, as features behind those there are. */
+/* Counts the nodes of each graph with each new label, as further features. */
 static mcr_status count(work *w)
 {
     const mcr_graphs *g = w->graphs;

@@ -1,4 +1,4 @@
-/* words.c: numbering of byte strings, and counts of them as sparse vectors.
+/* words.c: numbering of byte strings, and their counts as sparse vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 /* ---- numbering --------------------------------------------------------------------------------*/
 
-/* Shorter words first: the order does not matter, only that it is one. */
+/* Shorter words first: any total order will do. */
 static int compare(const mcr_word *a, const mcr_word *b)
 {
     if (a->length != b->length)
@@ -24,7 +24,7 @@ static bool equal(const mcr_word *a, const mcr_word *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, (size_t)a->length) == 0;
 }
 
-/* Merge sort from the bottom up: n log n in the worst case, and no recursion. */
+/* Bottom-up merge sort: n log n in the worst case, no recursion. */
 static void sort(mcr_word *word, mcr_word *other, int64_t count)
 {
     mcr_word *from = word, *to = other;
@@ -65,7 +65,7 @@ mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, 
 
 /* ---- counts -----------------------------------------------------------------------------------*/
 
-enum { FREE_ENTRIES = 1 << 16 }; /* so few are not worth a look at the budget */
+enum { FREE_ENTRIES = 1 << 16 }; /* too few to check the budget */
 
 struct mcr_counts {
     mcr *ctx;
@@ -98,8 +98,7 @@ static mcr_status add_entry(mcr_counts *c, int32_t object, int64_t feature)
         return mcr_fail(c->ctx, MCR_BAD_DATA, "%s: more than %d features",
                         c->bound->kernel->type->name, INT32_MAX);
     mcr_status s = MCR_OK;
-    if (c->entries == c->capacity &&
-        c->capacity > FREE_ENTRIES) { /* before it grows to twice its size */
+    if (c->entries == c->capacity && c->capacity > FREE_ENTRIES) { /* before its size doubles */
         size_t bytes = 2 * (size_t)c->capacity * sizeof *c->entry;
         s = mcr_budget_take(c->ctx, bytes, c->bound->kernel->type->name);
         if (!s)

@@ -1,8 +1,8 @@
-/* blas.c: the shim over BLAS and LAPACK.
+/* blas.c: a row-major interface to BLAS and LAPACK.
  *
  * The Fortran routines see a row-major matrix as its column-major transpose: products are taken in
  * the opposite order, a lower triangle is an upper one, right-hand sides become left-hand ones, and
- * the eigenvectors they put in columns are our rows. So nothing is ever copied or transposed.
+ * eigenvectors in columns are our rows. So nothing is ever copied or transposed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
-/* Eigenproblems up to this size have one thread: more gain nothing there on an idle machine, and
- * wait for each other hundreds of times as long on a busy one. */
+/* Eigenproblems up to this size use one thread: more threads gain nothing on an idle machine, and
+ * on a busy one they wait for each other hundreds of times as long. */
 enum { ONE_THREAD = 512 };
 
 static int take_threads(const mcr_fortran *f, mcr *ctx)
@@ -45,7 +45,7 @@ static mcr_status check_size(mcr *ctx, int64_t n)
     return MCR_OK;
 }
 
-/* The entrance of every routine: the library is there, and can count that far. */
+/* Every routine starts here: loads the library and checks the sizes against its integers. */
 static mcr_status enter(const mcr_fortran **f, mcr *ctx, const int64_t *n, int count)
 {
     mcr_status s = mcr_fortran_load(f, ctx);
@@ -57,7 +57,7 @@ static mcr_status enter(const mcr_fortran **f, mcr *ctx, const int64_t *n, int c
     enter(f, ctx, (const int64_t[]){__VA_ARGS__},                                                  \
           (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
-/* LAPACK wants a leading dimension of at least 1, also for nothing. */
+/* LAPACK requires a leading dimension of at least 1, even for empty matrices. */
 static int leading(int64_t ld)
 {
     return ld > 1 ? (int)ld : 1;
@@ -115,12 +115,12 @@ static mcr_status no_convergence(mcr *ctx, int info)
                     info);
 }
 
-/* By relatively robust representations: slower for all values, but its work space is linear in n
- * and it can stop at the largest ones. */
+/* By relatively robust representations: slower for all eigenvalues, but the workspace is linear in
+ * n and it can be limited to the largest ones. */
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv)
 {
-    enum { BEFORE = 16 }; /* where it finds no value, LAPACK writes before its whole numbers */
+    enum { BEFORE = 16 }; /* if it finds no eigenvalue, LAPACK writes before its integer array */
     const mcr_fortran *f = NULL;
     mcr_status s = ENTER(&f, ctx, n, lda, count, ldv, 2 * count);
     if (s != MCR_OK || count == 0)
@@ -156,7 +156,7 @@ done:
     return s;
 }
 
-/* All values and vectors where the work space of divide and conquer is too large to be counted. */
+/* All eigenvalues and eigenvectors if the workspace of divide and conquer exceeds the integers. */
 static mcr_status eigen_huge(mcr *ctx, int64_t n, double *a, int64_t lda, double *value)
 {
     double *vector = mcr_alloc(ctx, (size_t)n, (size_t)n * sizeof *vector);
@@ -201,7 +201,7 @@ done:
 const char *mcr_blas_core_hint(void)
 {
 #if defined(__x86_64__)
-    /* Code with AVX2 or better; everything else OpenBLAS has for x86 is older. */
+    /* Code for AVX2 or better; all other x86 code of OpenBLAS is older. */
     static const char *const good[] = {"Haswell",  "Zen",        "Excavator",
                                        "SkylakeX", "Cooperlake", "SapphireRapids"};
     const char *config, *core = mcr_fortran_core(&config);

@@ -1,9 +1,9 @@
 /* blas.h (internal): the parts of BLAS and LAPACK that Mercer uses, for row-major matrices.
  *
  * Every matrix is row-major: element (i, j) of A is a[i * lda + j], lda >= columns. Sizes are
- * int64_t and checked against the integers of the BLAS library; too large is MCR_BAD_CALL, other
- * failures are said. The calls use at most mcr_workers(ctx) threads. Their sums may depend on the
- * number of threads in the last bits, unlike those of the tiles.
+ * int64_t and are checked against the integer type of the BLAS library: MCR_BAD_CALL if too large.
+ * Calls use at most mcr_workers(ctx) threads. Unlike the tiles, the last bits of the results may
+ * depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,15 +31,15 @@ static inline double mcr_dot(const double *x, const double *y, int64_t n)
 mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
                          int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                          int64_t ldb, double beta, double *c, int64_t ldc);
-/* Solves op(L) X = B in place, B n x count, L lower triangular. */
+/* Solves op(L) X = B in place, where B is n x count and L lower triangular. */
 mcr_status mcr_blas_triangle_solve(mcr *ctx, mcr_transpose tl, int64_t n, int64_t count,
                                    const double *l, int64_t ldl, double *b, int64_t ldb);
 /* All eigenvalues of a symmetric A (its lower triangle is read), ascending. If `vectors`, row i of
- * a becomes the unit eigenvector of value[i]; else a is destroyed. Divide and conquer. */
+ * a becomes the unit eigenvector of value[i]; otherwise a is destroyed. Divide and conquer. */
 mcr_status mcr_blas_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, bool vectors, double *value);
-/* The `count` largest eigenvalues, ascending, with row i of vector (count x n; NULL: not wanted)
- * the unit eigenvector of value[i]. The lower triangle of a is destroyed, with its diagonal; what
- * is above it is neither read nor written. */
+/* The `count` largest eigenvalues, ascending; row i of vector (count x n; NULL: not wanted) is the
+ * unit eigenvector of value[i]. Destroys the lower triangle of a and its diagonal; the strict upper
+ * triangle is neither read nor written. */
 mcr_status mcr_blas_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                   double *value, double *vector, int64_t ldv);
 

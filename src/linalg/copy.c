@@ -1,8 +1,9 @@
-/* copy.c: moving tiles out of the cache.
+/* copy.c: copying tiles from the cache to memory.
  *
- * Streaming stores pay when whole cache lines are written: rows are copied line by line. A tile is
+ * Streaming stores pay if whole cache lines are written: rows are copied line by line. A tile is
  * transposed in squares of one cache line, a few rows of the result at a time, which are then
- * copied like others: the caller's matrix may begin anywhere. Plain C elsewhere than on x86-64.
+ * copied like other rows, because the caller's matrix may have any alignment. Plain C except on
+ * x86-64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -101,7 +102,7 @@ static inline void transpose_f64(double *to, int64_t to_ld, const double *from, 
 #endif
 }
 
-/* Squares of one line a side: 16 x 16 floats or 8 x 8 doubles. */
+/* Squares of one line per side: 16 x 16 floats or 8 x 8 doubles. */
 static void transpose_square_f32(float *to, int64_t to_ld, const float *from, int64_t from_ld)
 {
     for (int64_t i = 0; i < 16; i += 4)
@@ -138,7 +139,7 @@ static const char *element_of(const void *a, int64_t at, size_t real)
     return (const char *)a + (size_t)at * real;
 }
 
-/* One square of at most a line a side. */
+/* One square of at most a cache line per side. */
 static void transpose(void *to, int64_t to_ld, const void *from, int64_t from_ld, int64_t rows,
                       int64_t cols, size_t real)
 {
@@ -154,7 +155,7 @@ static void transpose(void *to, int64_t to_ld, const void *from, int64_t from_ld
 void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t from_ld,
                              int64_t rows, int64_t cols, size_t real)
 {
-    enum { RUN = 256 }; /* elements of a row of the result that are made at a time */
+    enum { RUN = 256 }; /* elements per row of the result that are computed at a time */
     _Alignas(LINE) char strip[LINE * RUN];
     const int64_t side = (int64_t)(LINE / real);
     for (int64_t j = 0; j < cols; j += side)
@@ -169,7 +170,7 @@ void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t 
     stream_end();
 }
 
-/* One element above the diagonal onto the one below. */
+/* Copies one element above the diagonal to the one below. */
 static inline void mirror_one(void *a, int64_t i, int64_t j, int64_t ld, size_t real)
 {
     if (real == sizeof(float))

@@ -1,7 +1,7 @@
-/* copy.h (internal): moving tiles out of the cache, as they are and transposed.
+/* copy.h (internal): copying tiles from the cache to memory, plain and transposed.
  *
  * Elements are float or double (real = 4 or 8 bytes); leading dimensions count elements. Outputs
- * are written past the caches where alignment allows: they are not read again soon.
+ * bypass the caches where alignment allows, because they are not read again soon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ void mcr_copy_out(void *to, int64_t to_ld, const void *from, int64_t from_ld, in
 /* to[j][i] = from[i][j] */
 void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t from_ld,
                              int64_t rows, int64_t cols, size_t real);
-/* The upper triangle of a square onto the lower one, in place. */
+/* Copies the upper triangle of a square matrix to the lower one, in place. */
 void mcr_mirror(void *a, int64_t n, int64_t ld, size_t real);
 
 #endif

@@ -1,7 +1,7 @@
 /* definite.c: the inverse of a small symmetric positive definite matrix, by the sweeps of sweep.c,
- * in blocks that fit the first cache.
+ * in blocks that fit L1.
  *
- * All sizes are padded with the identity, so that there are no remainders.
+ * All sizes are padded with the identity, so that no block is partial.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,7 +89,7 @@ static void multiply_pivots(sweep *s)
     }
 }
 
-/* A tile minus its part of W C'. */
+/* Subtracts the part of W C' in a tile. */
 INLINE void subtract_tile(double *a, int64_t ld, const double *w, const double *c, int count)
 {
     vreal sum[ROWS][VECTORS];
@@ -108,7 +108,7 @@ INLINE void subtract_tile(double *a, int64_t ld, const double *w, const double *
         store(a + r * ld + v * LANES, sum[r][v]);
 }
 
-/* The lower triangle minus W C', and what is above it in tiles on the diagonal. */
+/* Subtracts W C' from the lower triangle, and from whole tiles on the diagonal. */
 static void subtract(const sweep *s)
 {
     int64_t ld = s->places;
@@ -118,7 +118,7 @@ static void subtract(const sweep *s)
                           s->count);
 }
 
-/* W and -P^-1 to their places. */
+/* Copies W and -P^-1 to their places. */
 static void put(const sweep *s)
 {
     int64_t k = s->first, ld = s->places;
@@ -141,7 +141,7 @@ static void pad(double *a, int64_t n, int64_t places)
     }
 }
 
-/* The negative of the lower triangle, in both. In squares that fit the first cache. */
+/* Negates the lower triangle and mirrors it, in squares that fit L1. */
 static void finish(double *a, int64_t n, int64_t ld)
 {
     for (int64_t i0 = 0; i0 < n; i0 += MCR_DEFINITE_PAD)

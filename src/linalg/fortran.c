@@ -1,6 +1,6 @@
-/* fortran.c: loading BLAS and LAPACK; where there are none, own.c has what is needed.
+/* fortran.c: loading BLAS and LAPACK; without them, own.c provides the routines.
  *
- * Libraries stay loaded: they may have threads, and another context finds them ready.
+ * Libraries stay loaded: they may have threads, and further contexts reuse them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@ _Static_assert(sizeof(mcr_fortran) <= MCR_BLAS_BYTES, "the routines fit the cont
 
 static const char openblas[] = "libopenblas.so.0";
 
-/* OpenBLAS reserves buffers for each core when it is loaded, and tries again for ever if it gets
- * none: it must not be loaded where a limit of the address space is too low for that. */
+/* OpenBLAS reserves buffers for each core when it is loaded, and retries forever if that fails: it
+ * must not be loaded if a limit of the address space is too low for that. */
 static bool has_space(size_t *left, size_t *needed)
 {
     *left = mcr_system_address_space();
@@ -44,7 +44,7 @@ static bool find(void *library, const char *name, void *to)
     return routine != NULL;
 }
 
-/* All routines of this library, or none. */
+/* Looks up all routines in this library; false if one is missing. */
 static bool take(mcr_fortran *f, const char *file)
 {
     void *lib = open_library(file);
@@ -63,7 +63,7 @@ static bool take(mcr_fortran *f, const char *file)
     return all;
 }
 
-/* Mercer's own routines are asked for by this name. */
+/* The name that selects Mercer's own routines. */
 static bool is_own(const char *wanted)
 {
     return wanted && strcmp(wanted, "own") == 0;

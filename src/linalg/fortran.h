@@ -1,7 +1,7 @@
-/* fortran.h (internal): the routines of BLAS and LAPACK as they are, for the files of this folder.
+/* fortran.h (internal): the Fortran routines of BLAS and LAPACK, for the files of this folder.
  *
- * The library that has them is loaded when the first of them is wanted: most of what Mercer does
- * needs none, and loading OpenBLAS takes longer than training a small SVM.
+ * Their library is loaded on first use: most of Mercer does not need it, and loading OpenBLAS takes
+ * longer than training a small SVM.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include <mercer/context.h>
 
-/* The Fortran calling convention: everything by address, the lengths of strings at the end. */
+/* The Fortran calling convention: all arguments by address, the lengths of strings at the end. */
 typedef struct mcr_fortran {
     void (*dgemm)(const char *, const char *, const int *, const int *, const int *, const double *,
                   const double *, const int *, const double *, const int *, const double *,
@@ -51,16 +51,16 @@ typedef struct mcr_fortran {
     void (*set_threads)(int threads);
 } mcr_fortran;
 
-/* The routines, from the library that config.blas names, OpenBLAS or what the system has, or else
- * Mercer's own (own.h); loaded when a context first asks. MCR_IO: the one that is named cannot be
- * used. */
+/* The routines of the library that config.blas names, of OpenBLAS or the system's BLAS, or else
+ * Mercer's own (own.h); loaded on the first call with a context. MCR_IO: the named library cannot
+ * be used. */
 mcr_status mcr_fortran_load(const mcr_fortran **out, mcr *ctx);
 
-/* How many threads OpenBLAS may use for calls of the calling thread, to whom the number belongs;
- * what it was before. 0 or less, or another library: nothing happens. */
+/* Sets how many threads OpenBLAS may use for calls of the calling thread (the setting is per
+ * thread), and returns the previous number. No effect if threads <= 0 or with another library. */
 int mcr_fortran_threads(const mcr_fortran *f, int threads);
 
-/* The name of the processor whose code OpenBLAS takes, and how it was made; NULL: another
+/* The name of the processor whose code OpenBLAS uses, and its build configuration; NULL: another
  * library. */
 const char *mcr_fortran_core(const char **config);
 

@@ -1,12 +1,12 @@
 /* inverse.c: the inverse of a symmetric positive definite matrix from its Cholesky factor, in
  * products of blocks.
  *
- * With W = L^-T, an upper triangle, the inverse is W W^T. W is made above the diagonal column by
- * column of blocks, W_ij = -sum_{i <= k < j} W_ik L_jk^T W_jj, and the inverse takes its place
- * column by column, from the first: sum_{k >= j} W_ik W_jk^T needs nothing that is left of column
- * j. The squares of W on the diagonal are kept aside, because those of L stay where they are. That
- * is n^3/3 multiplications, as in LAPACK's dpotri, and nearly all of it in products of matrices,
- * which are twice as fast as the solution of triangular systems for some columns at a time.
+ * With W = L^-T, an upper triangle, the inverse is W W^T. W is computed above the diagonal, block
+ * column by block column, W_ij = -sum_{i <= k < j} W_ik L_jk^T W_jj, and the inverse replaces it
+ * column by column, from the first: sum_{k >= j} W_ik W_jk^T needs nothing to the left of column j.
+ * The diagonal blocks of W are stored separately, because those of L are kept. This takes n^3/3
+ * multiplications, as in LAPACK's dpotri, nearly all of them in matrix products, which are twice as
+ * fast as solving triangular systems for some columns at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
 
-/* Rows and columns of a block, and of the halves of a square on the diagonal. */
+/* Rows and columns of a block, and of the halves of a diagonal block. */
 enum { BLOCK = 256, HALF = BLOCK / 2 };
 
 typedef struct inverse {
@@ -27,12 +27,12 @@ typedef struct inverse {
     const mcr_fortran *f;
     int64_t n, ld, blocks;
     double *l, *diagonal;
-    double *square; /* BLOCK x BLOCK each: those of W on the diagonal, zeros below theirs */
+    double *square; /* BLOCK x BLOCK each: the diagonal blocks of W, zero below the diagonal */
     double *column; /* n x BLOCK: L_j.^T W_jj */
-    double *buffer; /* BLOCK x BLOCK for each worker */
+    double *buffer; /* BLOCK x BLOCK per worker */
     int64_t at;     /* j */
     const char *phase;
-    double began, done; /* the share of columns that are */
+    double began, done; /* fraction of the columns */
 } inverse;
 
 static int64_t width_of(const inverse *t, int64_t block)
@@ -50,8 +50,8 @@ static double *square_at(const inverse *t, int64_t i)
     return t->square + i * BLOCK * BLOCK;
 }
 
-/* W_ii. By columns, as BLAS sees it, L is an upper triangle U, and what is solved is X U = 1: X is
- * L^-T by columns. */
+/* W_ii. BLAS sees the columns of L as an upper triangle U and solves X U = 1: X is L^-T by
+ * columns. */
 static mcr_status invert_square(void *arg, int64_t i, int worker)
 {
     const inverse *t = arg;
@@ -71,7 +71,7 @@ static mcr_status invert_square(void *arg, int64_t i, int worker)
     return MCR_OK;
 }
 
-/* C_k = L_jk^T W_jj, for the column j. */
+/* C_k = L_jk^T W_jj, for column j. */
 static mcr_status take_column(void *arg, int64_t k, int worker)
 {
     (void)worker;
@@ -88,7 +88,7 @@ static mcr_status take_column(void *arg, int64_t k, int worker)
     return MCR_OK;
 }
 
-/* W_ij of the column j. The lower half of the square W_ii has zeros on its left. */
+/* W_ij of column j. The lower half of W_ii has zeros on its left. */
 static mcr_status invert_block(void *arg, int64_t i, int worker)
 {
     (void)worker;
@@ -108,7 +108,7 @@ static mcr_status invert_block(void *arg, int64_t i, int worker)
                                block_at(t, i, i + 1), t->ld, c + BLOCK * width, width, 1, w, t->ld);
 }
 
-/* x = W_ij W_jj^T, i <= j, with the zeros of W_jj^T on the right of its upper half. */
+/* x = W_ij W_jj^T, i <= j, skipping the zeros of W_jj^T to the right of its upper half. */
 static mcr_status multiply_square(const inverse *t, int64_t i, int64_t rows, int64_t width,
                                   double *x)
 {
@@ -123,7 +123,7 @@ static mcr_status multiply_square(const inverse *t, int64_t i, int64_t rows, int
                                width);
 }
 
-/* The square (W W^T)_jj, of which x has what is on and below the diagonal. */
+/* The block (W W^T)_jj; only its part on and below the diagonal is written to x. */
 static mcr_status multiply_diagonal(const inverse *t, double *x)
 {
     int64_t j = t->at, width = width_of(t, j), rest = t->n - j * BLOCK - width;
@@ -145,7 +145,7 @@ static mcr_status multiply_diagonal(const inverse *t, double *x)
     return s;
 }
 
-/* (W W^T)_ij of the column j, i <= j. */
+/* (W W^T)_ij of column j, i <= j. */
 static mcr_status multiply_block(void *arg, int64_t i, int worker)
 {
     const inverse *t = arg;
@@ -162,7 +162,7 @@ static mcr_status multiply_block(void *arg, int64_t i, int worker)
     return s;
 }
 
-/* A loop of one item would hand all threads to BLAS, whose sums then have another order. */
+/* A loop of one item would give all threads to BLAS, whose sums then have another order. */
 static mcr_status each(inverse *t, int64_t items, mcr_work *work)
 {
     return items == 1  ? mcr_alone(t->ctx, work, t)
@@ -170,7 +170,7 @@ static mcr_status each(inverse *t, int64_t items, mcr_work *work)
                        : mcr_parallel_reported(t->ctx, t->phase, t->done, 0, items, work, t);
 }
 
-/* Short loops do not report of themselves. */
+/* Short loops do not report progress themselves. */
 static mcr_status report(inverse *t, int64_t columns)
 {
     t->done = (double)columns / (double)(2 * t->blocks);

@@ -1,5 +1,6 @@
 /* lapack.c: tiled Cholesky factorisation and solution (right-looking; for tiles see Buttari,
- * Langou, Kurzak and Dongarra, 2009). How the Fortran routines see row-major matrices: blas.c.
+ * Langou, Kurzak and Dongarra, 2009). See blas.c for how the Fortran routines see row-major
+ * matrices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,8 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
-/* Columns of a panel; those of them that are solved at a time; rows and columns of a tile behind
- * it; columns of L^-1 at a time. */
+/* Columns of a panel; columns of it that are solved at a time; rows and columns of a tile of the
+ * trailing matrix; columns of L^-1 at a time. */
 enum { PANEL = 256, SLIM = 64, TILE = 512, STRIP = 128 };
 /* ---- factor and solution ----------------------------------------------------------------------*/
 
@@ -50,10 +51,10 @@ typedef struct diagonal_job {
     int64_t n, ld;
     const double *l;
     double *diagonal;
-    double *buffer; /* n x STRIP for each worker */
+    double *buffer; /* n x STRIP per worker */
 } diagonal_job;
 
-/* Columns first .. first + width - 1 of L^-1: the sums of their squares. */
+/* Columns first .. first + width - 1 of L^-1: their sums of squares. */
 static mcr_status diagonal_strip(void *arg, int64_t item, int worker)
 {
     const diagonal_job *j = arg;

@@ -2,11 +2,12 @@
  * threads.
  *
  * LAPACK's own threads change the order of sums. Here a matrix is cut into tiles by its size alone,
- * our threads share out the tiles, and each is one call of BLAS with one thread: the same bits for
- * any number of threads, and both cores busy in the panels too. Matrices are row-major.
+ * our threads share the tiles, and each tile is one call of BLAS on one thread: the results are the
+ * same bits for any number of threads, and the panels are computed in parallel, too. Matrices are
+ * row-major.
  *
  * Only the lower triangle and the diagonal are read and written; the strict upper triangle is free
- * for the caller: the matrix itself can stay there while its factor is made below.
+ * for the caller: it can keep the matrix itself while the factor is computed below.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,29 +18,29 @@
 
 #include <mercer/context.h>
 
-/* A = L L^T in place. MCR_NUMERIC: not positive definite, *minor (may be NULL) is the order of the
- * first leading minor that is not, and what is below the diagonal is lost. Progress is reported
- * under `phase` (NULL: not); MCR_STOPPED if the callback asks for that. */
+/* A = L L^T in place. MCR_NUMERIC: not positive definite; then *minor (may be NULL) is the order of
+ * the first leading minor that is not, and the part below the diagonal is destroyed. Progress is
+ * reported under `phase` (NULL: none); MCR_STOPPED if the callback requests it. */
 mcr_status mcr_lapack_cholesky(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase,
                                int64_t *minor);
 /* Solves A X = B in place from the L of mcr_lapack_cholesky; B is n x count, rows ldb apart. */
 mcr_status mcr_lapack_solve(mcr *ctx, int64_t n, int64_t count, const double *l, int64_t ldl,
                             double *b, int64_t ldb);
-/* The same in float, twice as fast: for solutions that are corrected by their residuals. */
+/* The same in float, twice as fast: for solutions that are refined by their residuals. */
 mcr_status mcr_lapack_cholesky_float(mcr *ctx, int64_t n, float *a, int64_t lda, const char *phase,
                                      int64_t *minor);
 mcr_status mcr_lapack_solve_float(mcr *ctx, int64_t n, int64_t count, const float *l, int64_t ldl,
                                   float *b, int64_t ldb);
-/* Solves X L^T = B in place for `rows` rows of B, which lie ldb apart; B has as many columns as L.
- * On the threads that BLAS has. */
+/* Solves X L^T = B in place for `rows` rows of B, which are ldb apart; B has as many columns as L.
+ * Uses the threads of BLAS. */
 struct mcr_fortran;
 void mcr_lapack_solve_rows(const struct mcr_fortran *f, int64_t width, int64_t rows,
                            const double *l, int64_t ldl, double *b, int64_t ldb);
-/* The inverse of A = L L^T: its diagonal, and the rest of it in the strict upper triangle (of
- * inverse.c). L stays as it is. phase: as that of the factor. */
+/* The inverse of A = L L^T: its diagonal, and the remainder in the strict upper triangle
+ * (inverse.c). L is unchanged. phase: as for the factor. */
 mcr_status mcr_lapack_inverse(mcr *ctx, int64_t n, double *l, int64_t ldl, double *diagonal,
                               const char *phase);
-/* Its diagonal alone. */
+/* Only the diagonal of the inverse. */
 mcr_status mcr_lapack_inverse_diagonal(mcr *ctx, int64_t n, const double *l, int64_t ldl,
                                        double *diagonal, const char *phase);
 

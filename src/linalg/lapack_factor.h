@@ -1,6 +1,6 @@
-/* lapack_factor.h: a part of lapack.c that is compiled for double and for float: REAL is the type,
- * FN(name) what a function of it is called, BLAS(name) a routine, CHOLESKY and SOLVE the functions
- * of lapack.h.
+/* lapack_factor.h: part of lapack.c, compiled for double and for float: REAL is the type, FN(name)
+ * the name of a function for it, BLAS(name) a routine, CHOLESKY and SOLVE the functions of
+ * lapack.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,11 +11,11 @@ typedef struct FN(cholesky_job) {
     int64_t n, ld;
     REAL *a;
     int64_t first, width; /* the panel's columns */
-    int64_t tiles;        /* a side of what is behind it */
+    int64_t tiles;        /* tiles per side of the trailing matrix */
 } FN(cholesky_job);
 
-/* X L^T = B in place for `rows` rows of B, ldb apart. In strips of SLIM columns: what BLAS does for
- * a triangle is half as fast as its products. */
+/* X L^T = B in place for `rows` rows of B, ldb apart. In strips of SLIM columns, because BLAS
+ * solves triangles at half the speed of its products. */
 static void FN(solve_rows)(const mcr_fortran *f, int64_t width, int64_t rows, const REAL *l,
                            int64_t ldl, REAL *b, int64_t ldb)
 {
@@ -31,7 +31,7 @@ static void FN(solve_rows)(const mcr_fortran *f, int64_t width, int64_t rows, co
     }
 }
 
-/* X L^T = A for some rows of the panel, L its square on the diagonal. */
+/* X L^T = A for some rows of the panel, L its diagonal block. */
 static mcr_status FN(panel_rows)(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -45,7 +45,8 @@ static mcr_status FN(panel_rows)(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* A tile behind the panel, on or below the diagonal, minus its part of the panel's square. */
+/* Updates a tile of the trailing matrix, on or below the diagonal, by its part of the panel's
+ * product. */
 static mcr_status FN(behind_panel)(void *arg, int64_t item, int worker)
 {
     (void)worker;

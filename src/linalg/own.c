@@ -1,4 +1,4 @@
-/* own.c: products, triangular systems and Cholesky's factorisation without a BLAS library.
+/* own.c: products, triangular systems and Cholesky factorisation without a BLAS library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,8 @@
 
 #include "base/rows.h"
 
-/* The inner kernel's tile, the blocks of a product and their depth, the squares of triangles. */
+/* Sizes of the inner kernel's tile, of the blocks of a product and their depth, and of the diagonal
+ * blocks of triangles. */
 enum { ROWS = 8, COLS = 4, BLOCK = 64, DEPTH = 128, SQUARE = 32 };
 
 #define REAL     double

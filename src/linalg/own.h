@@ -1,9 +1,9 @@
-/* own.h (internal): the routines of BLAS and LAPACK that Mercer calls, by its own code. They are
- * for machines where no BLAS can be loaded, such as a browser. Blocked, on one thread, several
- * times slower than OpenBLAS.
+/* own.h (internal): Mercer's own implementation of the BLAS and LAPACK routines that it calls, for
+ * machines where no BLAS can be loaded, such as a browser. Blocked, on one thread, several times
+ * slower than OpenBLAS.
  *
- * They take the arguments of the Fortran routines, but know only what linalg/ asks for: the upper
- * triangle, no unit diagonals.
+ * The arguments are those of the Fortran routines, but only the cases that linalg/ uses are
+ * implemented: the upper triangle, no unit diagonals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 void mcr_own_routines(mcr_fortran *f);
 
-/* Of own_eigen.c. */
+/* In own_eigen.c. */
 void mcr_own_dsyevd(const char *job, const char *triangle, const int *n, double *a, const int *lda,
                     double *value, double *work, const int *words, int *whole,
                     const int *whole_words, int *info, size_t job_length, size_t triangle_length);

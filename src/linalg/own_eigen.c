@@ -1,9 +1,9 @@
-/* own_eigen.c: eigenvalues and eigenvectors of symmetric matrices without a LAPACK library.
+/* own_eigen.c: eigenvalues and eigenvectors of symmetric matrices without LAPACK.
  *
- * Householder's reduction to a tridiagonal matrix, PANEL columns at a time: what a panel changes
- * in the rest of the matrix is collected as V W^T + W V^T and applied at its end (Dongarra,
+ * Householder reduction to a tridiagonal matrix, PANEL columns at a time: the updates of the
+ * trailing matrix are collected as V W^T + W V^T and applied at the end of the panel (Dongarra,
  * Sorensen and Hammarling, 1989). Then implicit QL steps with Wilkinson's shift; a rotation
- * combines two columns, which lie one behind the other.
+ * combines two adjacent columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,12 +17,11 @@
 
 enum { PANEL = 32, MOST_STEPS = 60 };
 
-/* A symmetric matrix, both triangles, columns n apart; the reflectors take the place of its lower
- * one. */
+/* A symmetric matrix, both triangles, columns n apart; the reflectors replace its lower one. */
 typedef struct symmetric {
     int64_t n;
     double *a;
-    double *d, *e, *tau; /* n each: diagonal, what is beside it, factors of the reflectors */
+    double *d, *e, *tau; /* n each: diagonal, off-diagonal, factors of the reflectors */
     double *w;           /* n x PANEL */
 } symmetric;
 
@@ -66,7 +65,7 @@ static void reduce_panel(symmetric *s, int64_t first, int64_t width)
     int64_t n = s->n;
     for (int64_t k = first; k < first + width; k++) {
         double *column = s->a + k * n, *w = s->w + (k - first) * n;
-        /* What the panel's earlier columns did to this one. */
+        /* The effect of the panel's earlier columns on this one. */
         for (int64_t p = first; p < k; p++) {
             const double *v = s->a + p * n, *u = s->w + (p - first) * n;
             add(n - k, -u[k], v + k, column + k);
@@ -167,15 +166,15 @@ static void ql_step(int64_t n, double *d, double *e, double *q, int64_t l, int64
     e[m] = 0;
 }
 
-/* Eigenvalues of the tridiagonal matrix to d; q (n x n, may be NULL) times its vectors. 0: it
- * converged. */
+/* Eigenvalues of the tridiagonal matrix to d; multiplies q (n x n, may be NULL) by its
+ * eigenvectors. Returns 0 if it converged. */
 static int diagonalise(int64_t n, double *d, double *e, double *q)
 {
     double norm = 0;
     e[n - 1] = 0;
     for (int64_t i = 0; i < n; i++)
         norm = fmax(norm, fabs(d[i]) + fabs(e[i]));
-    /* Where the rank is low, most of the matrix is rounding: numbers below the last digit of the
+    /* If the rank is low, most of the matrix is rounding error: numbers below the last digit of the
      * largest ones, whose ratios need not converge. */
     double least = DBL_EPSILON * norm / 4;
     for (int64_t l = 0; l < n; l++)
@@ -193,7 +192,7 @@ static int diagonalise(int64_t n, double *d, double *e, double *q)
     return 0;
 }
 
-/* Ascending, by exchange with the least that is left. */
+/* Sorts in ascending order, by selection. */
 static void sort(int64_t n, double *d, double *q)
 {
     for (int64_t i = 0; i + 1 < n; i++) {
@@ -214,15 +213,15 @@ static void sort(int64_t n, double *d, double *q)
     }
 }
 
-/* Numbers of work space; 1: they cannot be counted, and the routine refuses. */
+/* Size of the workspace, in numbers; 1: it overflows, and the routine refuses. */
 static double words_for(int64_t n, int vectors)
 {
     double words = (double)n * (double)n * (vectors ? 2 : 1) + (double)n * (4 + PANEL);
     return words < INT_MAX ? words : 1;
 }
 
-/* Of the upper triangle of a; values to work's first n numbers, vectors (columns) to *q, inside
- * work. */
+/* Solves for the upper triangle of a; eigenvalues to the first n numbers of work, eigenvectors
+ * (columns) to *q, inside work. */
 static int solve(int64_t n, const double *a, int64_t lda, int vectors, double *work, double **q)
 {
     symmetric s = {.n = n, .d = work, .e = work + n, .tau = work + 2 * n, .w = work + 3 * n};
@@ -240,7 +239,7 @@ static int solve(int64_t n, const double *a, int64_t lda, int vectors, double *w
     return info;
 }
 
-/* Pairs from .. to-1, by rising values; words < 0: only asks for the work space. */
+/* Eigenpairs from .. to-1, in ascending order; words < 0: workspace query. */
 static int some_pairs(int64_t n, double *a, int64_t lda, int vectors, int64_t from, int64_t to,
                       double *value, double *vector, int64_t ldv, double *work, int words,
                       int *whole)

@@ -1,9 +1,9 @@
-/* own_impl.h: a part of own.c that is compiled for double and for float: REAL is the type,
- * FN(name) what a function of it is called.
+/* own_impl.h: part of own.c, compiled for double and for float: REAL is the type, FN(name) the name
+ * of a function for it.
  *
  * Matrices are column-major. A product is cut into blocks that fit the caches; both factors are
  * packed into strips of the width of the inner kernel, which the compiler turns into vector
- * instructions (Goto and van de Geijn, 2008). Everything else is written in products of blocks.
+ * instructions (Goto and van de Geijn, 2008). Everything else is expressed in products of blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static void FN(inner)(int depth, const REAL *a, const REAL *b, REAL alpha, REAL 
             c[j * ldc + i] += alpha * sum[j][i];
 }
 
-/* Strips of `width` lines, with zeros where there are no more: line i, place l is from[i*line +
+/* Packs strips of `width` lines, padded with zeros: element l of line i is from[i*line +
  * l*step]. */
 static void FN(pack)(REAL *to, const REAL *from, int64_t line, int64_t step, int lines, int depth,
                      int width)
@@ -73,7 +73,7 @@ static void FN(gemm)(const char *ta, const char *tb, const int *m, const int *n,
     (*m, *n, *k, *alpha, a, at ? *lda : 1, at ? 1 : *lda, b, bt ? *ldb : 1, bt ? 1 : *ldb, c, *ldc);
 }
 
-/* The upper triangle of C = alpha A^T A + beta C: squares on the diagonal by way of a buffer. */
+/* The upper triangle of C = alpha A^T A + beta C; diagonal blocks go through a buffer. */
 static void FN(syrk)(const char *triangle, const char *op, const int *pn, const int *k,
                      const REAL *alpha, const REAL *a, const int *lda, const REAL *beta, REAL *c,
                      const int *ldc, size_t x, size_t y)
@@ -190,7 +190,7 @@ static void FN(trsv)(const char *triangle, const char *op, const char *unit, con
     }
 }
 
-/* A = U^T U, block by block from the left. */
+/* A = U^T U, left-looking, block by block. */
 static void FN(potrf)(const char *triangle, const int *pn, REAL *a, const int *lda, int *info,
                       size_t x)
 {

@@ -8,7 +8,7 @@
 #include "base/threads.h"
 #include "linalg/fortran.h"
 
-/* The tiles of a product. */
+/* Tile sizes of a product. */
 enum { GEMM_ROWS = 256, GEMM_COLS = 512 };
 
 /* ---- products ---------------------------------------------------------------------------------*/
@@ -41,11 +41,11 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
 {
     gemm_job job = {ctx, ta, tb, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c};
     int64_t tiles = mcr_parts(m, GEMM_ROWS) * mcr_parts(n, GEMM_COLS);
-    /* A loop of one item would hand all threads to BLAS. */
+    /* A loop of one item would give all threads to BLAS. */
     return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
 }
 
-/* With a triangle most tiles end early: narrower ones leave out more. */
+/* With a triangle most tiles end early: narrower ones skip more zeros. */
 enum { UPPER_COLS = 128 };
 
 static mcr_status upper_tile(void *arg, int64_t item, int worker)
@@ -72,7 +72,7 @@ mcr_status mcr_shared_times_upper(mcr *ctx, int64_t m, int64_t n, const double *
                       : mcr_parallel(ctx, tiles, upper_tile, &job);
 }
 
-/* Rows of the transposed triangle end at the diagonal, and so do those of the result. */
+/* Rows of the transposed triangle end at the diagonal, and so do the rows of the result. */
 static mcr_status turned_tile(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -101,7 +101,7 @@ typedef struct product_job {
     double *y;
 } product_job;
 
-enum { BAND = 64 }; /* rows of a worker's item */
+enum { BAND = 64 }; /* rows per item */
 
 static mcr_status product_band(void *arg, int64_t first, int64_t end)
 {
@@ -126,7 +126,7 @@ mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda
     return s ? s : mcr_parallel_chunks(ctx, n, BAND, product_band, &j);
 }
 
-/* In squares that fit the first cache, so that neither side strides through memory. */
+/* In squares that fit L1, so that neither side strides through memory. */
 void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
 {
     enum { SIDE = 32 };

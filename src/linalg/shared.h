@@ -1,8 +1,8 @@
 /* shared.h (internal): products and eigenvectors that are the same for any number of threads.
  *
  * Matrices are row-major, as in blas.h. A product is cut into tiles whose grid depends on the sizes
- * alone; the context's own threads share them out, and each is one call of BLAS on one thread. So,
- * unlike those of blas.h, the results do not depend on the number of threads.
+ * alone; the context's own threads share the tiles, and each tile is one call of BLAS on one
+ * thread. So, unlike those of blas.h, the results do not depend on the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,22 +16,22 @@ mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t
                            int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                            int64_t ldb, double beta, double *c, int64_t ldc);
 
-/* c = a U (m x n) with an upper triangle U, below whose diagonal there are zeros: half the work. */
+/* c = a U (m x n) for an upper triangular U with zeros below its diagonal: half the work. */
 mcr_status mcr_shared_times_upper(mcr *ctx, int64_t m, int64_t n, const double *a, int64_t lda,
                                   const double *upper, int64_t ldu, double *c, int64_t ldc);
-/* c = U'b (n x n) on and below the diagonal, with such a triangle: a third of the work. What is
- * above the diagonal is changed, too. */
+/* c = U'b (n x n) on and below the diagonal, for such a U: a third of the work. The part above the
+ * diagonal is overwritten. */
 mcr_status mcr_shared_upper_times(mcr *ctx, int64_t n, const double *upper, int64_t ldu,
                                   const double *b, int64_t ldb, double *c, int64_t ldc);
 /* y = A v for an n x n matrix A; v and y are n x cols. */
 mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda, const double *v,
                                int64_t cols, double *y);
 
-/* A symmetric matrix again, after a factorisation wrote below its diagonal: what is above it is
- * mirrored, and the diagonal (n values) put back. */
+/* Restores a symmetric matrix after a factorisation below its diagonal: mirrors the upper triangle
+ * and copies the diagonal (n values) back. */
 void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal);
 
-/* Eigenvalues and vectors as mcr_blas_eigen and mcr_blas_eigen_largest give them, on one thread. */
+/* Eigenvalues and eigenvectors like mcr_blas_eigen and mcr_blas_eigen_largest, on one thread. */
 mcr_status mcr_shared_eigen(mcr *ctx, int64_t n, double *a, int64_t lda, double *value);
 mcr_status mcr_shared_eigen_largest(mcr *ctx, int64_t n, double *a, int64_t lda, int64_t count,
                                     double *value, double *vector, int64_t ldv);

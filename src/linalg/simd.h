@@ -4,13 +4,13 @@
  *   MCR_SIMD_NAME   base, v3, v4: part of the names of the tables they define
  *   MCR_SIMD_BYTES  16, 32 or 64: bytes of a vector
  *   MCR_REAL_BITS   32 or 64: float or double
- * and the compiler's flags for the instructions; see meson.build. Vectors are those of GCC and
- * clang, so + - * / and comparisons are written plainly. Only what the language lacks is done with
- * intrinsics here.
+ * and the compiler's flags for the instructions; see meson.build. Vectors are the vector extensions
+ * of GCC and clang, so + - * / and comparisons work as usual. Only what these lack uses intrinsics,
+ * in this file.
  *
  * Multiply-adds are fused only where multiply_add is written: the files are compiled with
- * -ffp-contract=off, so that all copies of an expression round alike wherever the compiler inlines
- * it. That is what makes a tile's values independent of their place.
+ * -ffp-contract=off, so that an expression rounds the same way wherever the compiler inlines it.
+ * This makes the values of a tile independent of their position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +58,7 @@ enum {
 };
 
 typedef real vreal __attribute__((vector_size(MCR_SIMD_BYTES)));
-typedef whole vwhole __attribute__((vector_size(MCR_SIMD_BYTES))); /* also what a < b gives */
+typedef whole vwhole __attribute__((vector_size(MCR_SIMD_BYTES))); /* also the result of a < b */
 typedef bits vbits __attribute__((vector_size(MCR_SIMD_BYTES)));
 typedef double vdouble __attribute__((vector_size(MCR_SIMD_BYTES)));
 
@@ -85,8 +85,8 @@ INLINE vdouble splat_double(double s)
     return s - (vdouble){0};
 }
 
-/* From and to any address. The builtin, because _FORTIFY_SOURCE makes memcpy a call that checks the
- * size: here that would be a call for each vector. */
+/* Unaligned load and store. By the builtin, because _FORTIFY_SOURCE turns memcpy into a checked
+ * call, which would be one call per vector here. */
 INLINE vreal load(const real *from)
 {
     vreal v;
@@ -111,8 +111,8 @@ INLINE void store_double(double *to, vdouble v)
     __builtin_memcpy(to, &v, sizeof v);
 }
 
-/* Intrinsics. A vector wider than the machine's registers is taken in pieces: so the code for 64
- * bytes can be tested on machines that have 32. */
+/* Intrinsics. A vector wider than the machine's registers is processed in pieces, so that the code
+ * for 64 bytes can be tested on machines with 32. */
 #if defined(__AVX512F__) && MCR_SIMD_BYTES == 64
 #define PIECE_BYTES     64
 #define X86(name, type) _mm512_##name##_##type
@@ -178,7 +178,7 @@ INLINE vwhole choose_whole(vwhole mask, vwhole a, vwhole b)
     return (a & mask) | (b & ~mask);
 }
 
-/* Lane by lane x where a < b, y elsewhere. (GCC 12 makes two instructions of the general form.) */
+/* Lane by lane x where a < b, else y. (GCC 12 emits two instructions for the general form.) */
 INLINE vwhole choose_less(vreal a, vreal b, vwhole x, vwhole y)
 {
 #if defined(__AVX512F__) && MCR_SIMD_BYTES == 64
@@ -204,7 +204,7 @@ INLINE vreal absolute(vreal a)
 #define X86_FUSED
 #endif
 
-/* a b + c: rounded once where the machine can, in vectors and in single numbers alike. */
+/* a b + c, rounded once where the machine can, for vectors and scalars alike. */
 INLINE vreal multiply_add(vreal a, vreal b, vreal c)
 {
 #if defined(X86_FUSED)
@@ -309,7 +309,8 @@ INLINE vreal square_root(vreal a)
 #endif
 }
 
-/* Writes past the caches; `to` is aligned to the vector. end_stream before others may read. */
+/* Stores bypassing the caches; `to` is aligned to the vector size. Call end_stream before other
+ * threads may read. */
 INLINE void store_stream(real *to, vreal v)
 {
 #if defined(X86)
@@ -327,8 +328,8 @@ INLINE void end_stream(void)
 #endif
 }
 
-/* The nearest whole number, as a real, for |a| < 2^22 (2^51); and the trick behind it: after adding
- * 1.5 * 2^23 (2^52) the low bits of the sum are that number in two's complement. */
+/* Rounds to the nearest integer, as a real, for |a| < 2^22 (2^51): after adding 1.5 * 2^23 (2^52)
+ * the low bits of the sum are that integer in two's complement. */
 #define ROUND_SHIFT BY_REAL(0x1.8p23f, 0x1.8p52)
 
 INLINE vreal nearest(vreal a)

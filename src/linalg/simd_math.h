@@ -1,8 +1,8 @@
 /* simd_math.h (internal): exponentials and powers of vectors, shared by tile.c and vmath.c.
  *
- * 2^t = 2^n 2^r with n whole and |r| <= 1/2. The polynomials were fitted to the least relative
- * error with their lowest coefficients rounded first; 2^0 is exactly 1. The factor 2^n is added to
- * the exponent bits of the polynomial's value.
+ * 2^t = 2^n 2^r with an integer n and |r| <= 1/2. The polynomials were fitted for the smallest
+ * relative error, with their lowest coefficients rounded first; 2^0 is exactly 1. The factor 2^n is
+ * applied by adding n to the exponent bits of the polynomial's value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@ enum { MANTISSA_BITS = BY_REAL(23, 52) };
 /* Smaller powers of two become 0: no denormals. */
 #define EXP2_LEAST BY_REAL(-125.0f, -1021.0)
 
-/* 2^r - 1 over r, |r| <= 1/2: relative error of 2^r 2^-23 (double: 2^-57). One term more would make
- * it 2^-28 in float, below the rounding of the exponent, for 4 % of the time of a tile of 22
+/* 2^r - 1 over r, |r| <= 1/2: relative error of 2^r 2^-23 (double: 2^-57). One more term would give
+ * 2^-28 in float, below the rounding of the exponent, but costs 4 % of the time of a tile with 22
  * features. */
 static const real exp2_terms[] = {
 #if MCR_REAL_BITS == 32
@@ -42,11 +42,11 @@ static const real exp_terms[] = {
 
 #define TERMS(c) ((int)(sizeof(c) / sizeof((c)[0])))
 
-/* v = 2^(c v) for v >= 0, c <= 0; 0 where v > far = EXP2_LEAST / c. Several vectors take each step
- * together: one alone would mostly wait for itself. */
+/* v = 2^(c v) for v >= 0, c <= 0; 0 where v > far = EXP2_LEAST / c. Several vectors are processed
+ * together to hide the latency of each step. */
 enum { TOGETHER = 4 };
 
-/* c and far of e^(-gamma v). */
+/* The constants c and far for e^(-gamma v). */
 INLINE vreal decay_exponent(double gamma)
 {
     return splat((real)(-gamma * 0x1.71547652b82fep0));
@@ -77,7 +77,8 @@ INLINE void decay(vreal v[TOGETHER], vreal c, vreal far)
     }
 }
 
-/* e^x to 1 ulp; 0 below about -86.6 (-707.7), infinite above the largest number's logarithm. */
+/* e^x to 1 ulp; 0 below about -86.6 (-707.7), infinity above the logarithm of the largest
+ * number. */
 INLINE vreal exponential(vreal x)
 {
     const real ln2_high = BY_REAL(0x1.62e4p-1f, 0x1.62e42feep-1);

@@ -1,9 +1,9 @@
-/* smallest.c: the smallest eigenvalue of a large symmetric matrix, by Lanczos' method.
+/* smallest.c: the smallest eigenvalue of a large symmetric matrix, by the Lanczos method.
  *
- * The basis is orthogonalised against all of itself, twice, so that its length can be limited and
- * no eigenvalue appears twice. On the inverse, the smallest eigenvalues of A are far from each
- * other, and few steps suffice; the vector is multiplied by the inverse once more, which removes
- * what it has of large eigenvalues. Values and residuals are computed from A itself.
+ * The basis is fully reorthogonalised, in two passes, so that its length can be limited and no
+ * eigenvalue appears more than once. On the inverse, the smallest eigenvalues of A are well
+ * separated, and few steps suffice; the vector is multiplied by the inverse once more, which damps
+ * its components along large eigenvalues. Values and residuals are computed from A itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,10 +19,10 @@
 #include "linalg/shared.h"
 
 enum {
-    PLAIN_STEPS = 48, /* with A, before a factor, which takes as long as some 50 of them */
+    PLAIN_STEPS = 48, /* with A, before a factorisation, which takes as long as about 50 */
     BASIS = 128,
     RESTARTS = 8,
-    EVERY = 8, /* steps between looks at the Ritz values */
+    EVERY = 8, /* steps between checks of the Ritz values */
     SHIFTS = 60
 };
 
@@ -51,7 +51,7 @@ static void scale(double *x, int64_t n, double factor)
         x[i] *= factor;
 }
 
-/* w = the operator times v: its largest eigenvalue belongs to the smallest of A. */
+/* w = the operator times v: its largest eigenvalue corresponds to the smallest of A. */
 static mcr_status apply(lanczos *l, const double *v)
 {
     if (l->factor) {
@@ -63,7 +63,7 @@ static mcr_status apply(lanczos *l, const double *v)
     return s;
 }
 
-/* w without its parts in the first `count` vectors of the basis. */
+/* Orthogonalises w against the first `count` vectors of the basis. */
 static mcr_status orthogonalise(lanczos *l, int64_t count)
 {
     mcr_status s = MCR_OK;
@@ -77,7 +77,7 @@ static mcr_status orthogonalise(lanczos *l, int64_t count)
     return s;
 }
 
-/* One more vector of the basis; *ended: the basis is closed under the operator. */
+/* Adds a vector to the basis; *ended: the basis spans an invariant subspace. */
 static mcr_status extend(lanczos *l, bool *ended)
 {
     int64_t k = l->steps;
@@ -98,7 +98,7 @@ static mcr_status extend(lanczos *l, bool *ended)
     return s;
 }
 
-/* The Ritz vector of the largest Ritz value; *doubt: its residual over that value. */
+/* The Ritz vector of the largest Ritz value; *doubt: its residual divided by that value. */
 static mcr_status take_ritz(lanczos *l, double *vector, double *doubt)
 {
     int64_t m = l->steps;
@@ -117,7 +117,7 @@ static mcr_status take_ritz(lanczos *l, double *vector, double *doubt)
                            1, 0, vector, 1);
 }
 
-/* Value and residual of a vector, which is made a unit vector. */
+/* Normalises the vector and computes its value and residual. */
 static mcr_status measure(lanczos *l, double *vector, mcr_smallest *out)
 {
     if (l->factor) {
@@ -150,7 +150,7 @@ static bool is_stopped(const lanczos *l)
     return mcr_report(l->ctx, &at);
 }
 
-/* Steps from `start` on, at most `most`, until the residual is small; the best vector and its
+/* At most `most` steps from `start`, until the residual is small; gives the best vector and its
  * value. */
 static mcr_status run(lanczos *l, const double *start, int64_t most, double *vector,
                       mcr_smallest *out)
@@ -176,7 +176,7 @@ static mcr_status run(lanczos *l, const double *start, int64_t most, double *vec
     return s;
 }
 
-/* A factor of A + shift I, with the least shift of a few that has one. */
+/* Factors A + shift I, with the smallest of a few shifts for which that succeeds. */
 static mcr_status find_factor(lanczos *l, double *work, double *shift)
 {
     mcr_status s = MCR_NUMERIC;

@@ -10,15 +10,15 @@
 #include <mercer/context.h>
 
 typedef struct mcr_smallest {
-    double value;    /* v'Av of the unit vector v: no smallest eigenvalue is larger */
-    double residual; /* |Av - value v|: an eigenvalue is that near */
+    double value;    /* v'Av for the unit vector v: an upper bound of the smallest eigenvalue */
+    double residual; /* |Av - value v|: some eigenvalue is within this distance */
     double floor;    /* A - floor I has a Cholesky factor; -INFINITY: not computed */
 } mcr_smallest;
 
-/* By Lanczos' method on A, and on the inverse of A + shift I where that needs too many steps or the
- * smallest value is not below -bound. So a value below -bound is shown by its vector, and for all
- * others floor is given: -bound, or a few times that if rounding in the factor demands it. The
- * residual is at most the larger of bound and 1e-8 |value| unless the steps did not suffice. Both
+/* By the Lanczos method on A, and on the inverse of A + shift I if that needs too many steps or the
+ * smallest eigenvalue is not below -bound. So an eigenvalue below -bound is proved by its vector,
+ * and otherwise floor is set: -bound, or a few times that if rounding in the factor requires it.
+ * The residual is at most the larger of bound and 1e-8 |value|, unless the steps ran out. Both
  * triangles of a are read; work: n x n; bound: positive. The same bits for any number of
  * threads. */
 mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound, double *work,

@@ -9,13 +9,13 @@
  *     Q_i(k+1, j+1) = lambda Q_i(k+1, j) + [s_k = t_j] lambda^2 P_{i-1}(k, j)
  *     K = sum over k, j with s_k = t_j of lambda^2 P_{p-1}(k, j)
  *
- * All i of one place are computed together, which keeps several independent chains of sums going.
+ * All i of one position are computed together, which gives several independent chains of sums.
  *
- * P and Q are kept divided by lambda^(k + j): then P_i(k+1, j+1) = P_i(k, j+1) + Q_i(k+1, j+1), and
- * Q_i(k+1, j+1) = Q_i(k+1, j) + [s_k = t_j] P_{i-1}(k, j), sums without products. So that these
- * powers stay small, k and j are counted from the last multiple of some number. That is also the
- * width of a tile of t along which all of s is taken: its P stays in the first cache; what a letter
- * of s leaves at the end of a tile is carried to the next one.
+ * P and Q are stored divided by lambda^(k + j): then P_i(k+1, j+1) = P_i(k, j+1) + Q_i(k+1, j+1),
+ * and Q_i(k+1, j+1) = Q_i(k+1, j) + [s_k = t_j] P_{i-1}(k, j), sums without products. To keep these
+ * powers small, k and j are counted from the last multiple of some number. This is also the width
+ * of a tile of t, which all of s is run along: its P stays in L1; the state of each letter of s at
+ * the end of a tile is carried over to the next one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,21 +26,21 @@
 #include "linalg/simd.h"
 
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* in the general case the loops stay loops */
+#pragma clang diagnostic ignored "-Wpass-failed" /* the general case is not unrolled */
 #endif
 
-/* Powers of lambda that are kept within a tile, and from one scaling of P to the next, in bits:
- * both, and P itself, must fit the exponent. */
+/* Bits for the powers of lambda within a tile, and from one rescaling of P to the next: both, and P
+ * itself, must fit the exponent. */
 enum { SCALE_BITS = BY_REAL(30, 300), EXPONENT_BITS = BY_REAL(120, 1000), ROWS_MOST = 512 };
 
 typedef struct scales {
-    int64_t columns, rows;           /* of a tile; between two scalings */
+    int64_t columns, rows;           /* columns of a tile; rows between two rescalings */
     real up[MCR_SUBSEQUENCE_TILE];   /* lambda^-j */
     real down[MCR_SUBSEQUENCE_TILE]; /* lambda^j */
     real by_columns, by_rows;        /* lambda^columns, lambda^rows */
 } scales;
 
-/* How many factors of lambda are kept; P_i grows up to (lambda / (1 - lambda))^2i. */
+/* How many factors of lambda fit; P_i grows up to (lambda / (1 - lambda))^2i. */
 static int64_t within(int64_t p, double lambda, int64_t most)
 {
     double growth = 2 * (double)(p - 1) * fmax(0, log2(lambda / fmax(1 - lambda, 1e-300)));
@@ -74,8 +74,8 @@ INLINE vreal where(vwhole mask, vreal x)
     return (vreal)((vbits)mask & (vbits)x);
 }
 
-/* A letter of s at one letter of t. before[i] is P_{i+1}(k, j): the place to the left, not yet
- * touched by this letter of s. */
+/* One letter of s at one letter of t. before[i] is P_{i+1}(k, j): the position to the left, before
+ * this letter of s. */
 INLINE vreal meet(vwhole match, int levels, vreal *p, vreal *q, vreal *before, vreal first,
                   vreal down, vreal sum)
 {
@@ -90,9 +90,9 @@ INLINE vreal meet(vwhole match, int levels, vreal *p, vreal *q, vreal *before, v
     return sum;
 }
 
-/* One letter of s along a tile of t; up: lambda^-k. levels = p - 1: P_1 .. P_levels are kept.
+/* One letter of s along a tile of t; up: lambda^-k. levels = p - 1: P_1 .. P_levels are stored.
  * carry: Q and P at the left end, then at the right end. Returns the sum of K divided by lambda^(2
- * + k). Two sums: one would have to wait for itself. */
+ * + k). Two partial sums hide the latency of the addition. */
 INLINE vreal take_letter(const scales *by, const vwhole *t, vwhole goes, vreal *p, int levels,
                          whole letter, real up, vreal *carry)
 {
@@ -121,13 +121,13 @@ INLINE vreal take_letter(const scales *by, const vwhole *t, vwhole goes, vreal *
     return sum + other;
 }
 
-/* All of s along one tile. goes: 0 in the lanes in which a string begins. */
+/* All of s along one tile. goes: 0 in lanes where a string begins. */
 INLINE vreal take_string(const mcr_subsequence_job *job, const scales *by, const vwhole *t,
                          vwhole goes, int levels)
 {
     vreal *p = (vreal *)(void *)job->buffer, *carry = p + MCR_SUBSEQUENCE_TILE * levels;
     vreal sum = splat(0);
-    double up = 1, down = 1; /* rounded once, not at every letter */
+    double up = 1, down = 1; /* rounded once, not per letter */
     for (int64_t i = 0; i < by->columns * levels; i++)
         p[i] = splat(0);
     for (int64_t k = 0, since = 0; k < job->s_length; k++, since++, carry += 2 * levels) {
@@ -158,7 +158,7 @@ INLINE void run_levels(const mcr_subsequence_job *job, int levels)
     }
 }
 
-/* Letters in common. */
+/* p = 1: the number of common letters. */
 static void run_letters(const mcr_subsequence_job *job)
 {
     const vwhole *t = job->t;
@@ -182,7 +182,7 @@ static void pack(void *t, void *goes, int64_t columns, int64_t lane, int64_t fir
         ((whole *)goes)[(first + i) * LANES + lane] = i ? -1 : 0;
 }
 
-/* Short ones unrolled. */
+/* Small p have unrolled code. */
 static void run(const mcr_subsequence_job *job)
 {
     switch (job->p) {

@@ -6,8 +6,8 @@
  *
  * The matrix stays symmetric, and after all sweeps it is -A^-1 (Gauss-Jordan elimination; stable
  * for positive definite matrices: Higham, Accuracy and Stability of Numerical Algorithms, 14.4).
- * That is n^3 multiplications and additions, as many as a Cholesky factor and its inverse take, but
- * in products of matrices alone, which are twice as fast as triangular solutions.
+ * This takes n^3 multiplications and additions, as many as a Cholesky factor and its inverse, but
+ * only in matrix products, which are twice as fast as triangular solves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 
-enum { BLOCK = 128, STRIP = 128 }; /* rows of a sweep, and of a worker's item */
+enum { BLOCK = 128, STRIP = 128 }; /* rows of a sweep, and of an item */
 
 typedef struct sweep {
     mcr *ctx;
@@ -51,7 +51,7 @@ static mcr_status take(sweep *s)
     return status;
 }
 
-/* W_i and A_ij of some rows i, up to the diagonal. */
+/* W_i and A_ij for some rows i, up to the diagonal. */
 static mcr_status update(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -78,7 +78,7 @@ static void put(const sweep *s)
         memcpy(s->a + i * s->lda + k, s->w + i * m, sizeof *s->w * (size_t)m);
 }
 
-/* The negative of the lower triangle of some rows, in both. In squares that fit the first cache. */
+/* Negates the lower triangle of some rows and mirrors it, in squares that fit L1. */
 static mcr_status finish(void *arg, int64_t item, int worker)
 {
     enum { SIDE = 32 };
@@ -101,7 +101,7 @@ static mcr_status run(sweep *s, const char *phase)
     mcr_status status = MCR_OK;
     for (; s->first < s->n && !status; s->first += s->count) {
         s->count = mcr_least(BLOCK, s->n - s->first);
-        /* Short loops do not report of themselves. */
+        /* Short loops do not report progress themselves. */
         status = mcr_part_done(s->ctx, phase, (double)s->first / n, mcr_now() - began);
         if (!status)
             status = take(s);

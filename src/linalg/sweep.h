@@ -1,4 +1,4 @@
-/* sweep.h (internal): the inverse of a symmetric positive definite matrix, all of it.
+/* sweep.h (internal): the full inverse of a symmetric positive definite matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,11 +10,11 @@
 
 #include <mercer/context.h>
 
-/* The inverse takes the place of A, rows lda apart; the lower triangle is read, both are written.
- * The same bits for any number of threads. Progress is reported under `phase`; MCR_STOPPED if the
- * callback asks for that. MCR_NUMERIC: A is not positive definite. After a failure A is lost. */
+/* Replaces A by its inverse; rows are lda apart; the lower triangle is read, both are written. The
+ * same bits for any number of threads. Progress is reported under `phase`; MCR_STOPPED if the
+ * callback requests it. MCR_NUMERIC: A is not positive definite. After a failure A is undefined. */
 mcr_status mcr_sweep_inverse(mcr *ctx, int64_t n, double *a, int64_t lda, const char *phase);
-/* What it takes of the memory budget meanwhile. */
+/* The bytes that it takes from the memory budget during the call. */
 size_t mcr_sweep_bytes(int64_t n);
 
 #endif

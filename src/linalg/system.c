@@ -14,7 +14,7 @@
 #include "linalg/lapack.h"
 #include "linalg/shared.h"
 
-/* Rows a power of two apart would share cache sets. */
+/* Rows a power of two apart would cause cache conflicts. */
 static int64_t row_length(int64_t n)
 {
     int64_t ld = (n + 7) / 8 * 8;
@@ -71,7 +71,7 @@ void mcr_system_filled(mcr_system *y)
 
 void mcr_system_mirror(mcr_system *y)
 {
-    enum { SIDE = 32 }; /* of squares that fit the first cache */
+    enum { SIDE = 32 }; /* side of squares that fit L1 */
     for (int64_t i0 = 0; i0 < y->n; i0 += SIDE)
         for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
             for (int64_t j = j0; j < j0 + SIDE && j < y->n; j++)
@@ -85,7 +85,7 @@ typedef struct add_job {
     const double *f, *g;
 } add_job;
 
-enum { STRIPE = 128 }; /* rows of a worker's item */
+enum { STRIPE = 128 }; /* rows per item */
 
 /* Some rows, from the diagonal on. */
 static mcr_status add_stripe(void *arg, int64_t item, int worker)
@@ -109,7 +109,7 @@ mcr_status mcr_system_add(mcr_system *y, int64_t count, const double *f, const d
                                 : mcr_parallel(y->ctx, stripes, add_stripe, &j);
     for (int64_t i = 0; i < y->n; i++)
         y->diagonal[i] = y->a[i * y->ld + i];
-    y->factored = true; /* below the diagonal there is something else */
+    y->factored = true; /* the part below the diagonal is no longer A */
     return s;
 }
 
@@ -154,7 +154,7 @@ mcr_status mcr_system_inverse(mcr_system *y, bool whole, double *diagonal, const
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
-enum { BAND = 64 }; /* rows of a worker's item */
+enum { BAND = 64 }; /* rows per item */
 
 typedef struct product_job {
     const mcr_system *of;
@@ -164,8 +164,8 @@ typedef struct product_job {
     double *y;
 } product_job;
 
-/* Rows first .. end - 1 of the product: what is right of these rows' square on the diagonal, what
- * is above it, and the square itself. */
+/* Rows first .. end - 1 of the product: the part to the right of their diagonal block, the part
+ * above it, and the block itself. */
 static mcr_status product_band(void *arg, int64_t first, int64_t end)
 {
     const product_job *j = arg;
@@ -203,7 +203,7 @@ mcr_status mcr_system_multiply(const mcr_system *of, const double *v, int64_t co
 
 mcr_status mcr_system_eigen(mcr_system *y, const char *what, double *value)
 {
-    size_t bytes = 2 * (size_t)y->n * (size_t)y->n * sizeof(double); /* of LAPACK */
+    size_t bytes = 2 * (size_t)y->n * (size_t)y->n * sizeof(double); /* workspace of LAPACK */
     mcr_status s = mcr_budget_take(y->ctx, bytes, what);
     if (s)
         return s;

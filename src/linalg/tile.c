@@ -7,7 +7,7 @@
  * a power, ...) is applied while the tile is still in registers, so that every value is written
  * once and never read back.
  *
- * Sparse rows take each nonzero against SPARSE_PANELS column panels at a time. Leaving out zero
+ * Sparse rows combine each nonzero with SPARSE_PANELS column panels at a time. Skipping zero
  * features changes no bit of a sum, so that dense and sparse rows agree exactly.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,38 +34,38 @@ enum {
     /* Eight independent sums hide the latency of the multiply-add. */
     SPARSE_PANELS = 4,
     SPARSE_SUMS = SPARSE_PANELS * MICRO_VECTORS,
-    /* Sums of outputs in registers while one value of K after the other passes by. */
+    /* Sums of outputs stay in registers while the values of K are read one after the other. */
     PANEL_DOUBLES = WIDTH / DOUBLE_LANES,
     OUTPUTS_AT_ONCE = 12 / PANEL_DOUBLES > 4 ? 4 : 12 / PANEL_DOUBLES,
     ROUGH_OUTPUTS = 5,
-    /* Values of K are collected for so many rows before they are added to the outputs: the sums are
-     * then loaded and stored once per group. */
+    /* Values of K are collected for this many rows before they are added to the outputs, so that
+     * the sums are loaded and stored once per group. */
     GROUP_ROWS = 8 * MICRO_ROWS,
-    /* Rows are taken in chunks that stay in the second cache while the column panels pass by. */
+    /* Rows are processed in chunks that stay in L2 while the column panels are read. */
     CHUNK_BYTES = 192 * 1024
 };
 
 typedef enum family { DOT, L1, CHI2, MIN, SINE } family;
 
-/* What the last step needs, ready to use. */
+/* Precomputed constants of the last step. */
 typedef struct factors {
     vreal exponent; /* -gamma log2(e) */
-    vreal far;      /* beyond this e^(-gamma v) is taken for 0 */
+    vreal far;      /* beyond this e^(-gamma v) is set to 0 */
     vreal scale, offset;
     vreal frequency; /* 1 / period */
     int32_t degree;
-    bool exponential; /* of the sums that have a plain and an exponential form */
+    bool exponential; /* for sums that have a plain and an exponential form */
 } factors;
 
 typedef enum store_mode { STORE_NOT, STORE_PLAIN, STORE_STREAM } store_mode;
 
-/* Where the results of one column panel go. */
+/* Where the results of one column panel are written. */
 typedef struct sink {
     const mcr_tile_job *job;
     store_mode mode;
-    bool direct;    /* only whole vectors to store: no sums, no columns missing */
+    bool direct;    /* only whole vectors to store: no sums, no padded columns */
     int64_t column; /* first of the panel */
-    int64_t count;  /* its real columns */
+    int64_t count;  /* columns without padding */
 } sink;
 
 INLINE real *row_out(const mcr_tile_job *job, int64_t r)
@@ -93,7 +93,7 @@ INLINE sink open_sink(const mcr_tile_job *job, store_mode mode, int64_t panel)
     return (sink){job, mode, direct, panel * WIDTH, count};
 }
 
-/* One row of a panel, straight from registers. */
+/* Writes one row of a panel from registers. */
 INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
 {
     real *to = row_out(s->job, r) + s->column;
@@ -103,8 +103,8 @@ INLINE void put_row(const sink *s, int64_t r, const vreal value[MICRO_VECTORS])
         UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(to + v * LANES, value[v]);
 }
 
-/* f += coef' K of n outputs from o on, for rows r0 .. r0 + rows - 1 of a whole panel; K as reals,
- * or as doubles where those are given. */
+/* f += coef' K for n outputs starting at o, for rows r0 .. r0 + rows - 1 of a whole panel; K as
+ * reals, or as doubles if these are given. */
 INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
                         int64_t tile_ld, const double *wide)
 {
@@ -128,7 +128,7 @@ INLINE void sum_outputs(const sink *s, int64_t r0, int64_t rows, int64_t o, int 
         store_double(f + j * s->job->f_ld + v * DOUBLE_LANES, sum[j][v]);
 }
 
-/* Many outputs: reals become doubles once. */
+/* Many outputs: converts reals to doubles once. */
 static __attribute__((noinline)) int64_t sum_many(const sink *s, int64_t r0, int64_t rows,
                                                   int64_t outputs, const real *tile,
                                                   int64_t tile_ld)
@@ -145,7 +145,7 @@ static __attribute__((noinline)) int64_t sum_many(const sink *s, int64_t r0, int
 }
 
 #if MCR_REAL_BITS == 32
-/* The same as sum_outputs, the rows of this group in float. */
+/* The same as sum_outputs, but sums the rows of this group in float. */
 INLINE void sum_roughly(const sink *s, int64_t r0, int64_t rows, int64_t o, int n, const real *tile,
                         int64_t tile_ld)
 {
@@ -217,7 +217,7 @@ static void sum_rows(const sink *s, int64_t r0, int64_t rows, const real *tile, 
     }
 }
 
-/* Everything that can happen to rows r0 .. r0 + rows - 1 of a panel's results. */
+/* The general case: writes and sums rows r0 .. r0 + rows - 1 of a panel's results. */
 static __attribute__((noinline)) void put_rows(const sink *s, int64_t r0, int64_t rows,
                                                const real *tile, int64_t tile_ld)
 {
@@ -248,7 +248,7 @@ static const real sine_terms[] = {
 #endif
 };
 
-/* One feature's part of a sum. Symmetric in x and z to the bit. */
+/* Adds one feature's term. Exactly symmetric in x and z. */
 INLINE vreal add_feature(family of, vreal sum, vreal x, vreal z, vreal frequency)
 {
     vreal d = x - z;
@@ -283,7 +283,7 @@ INLINE vreal square_distance(vreal dot, vreal x_norm, vreal z_norm)
     return larger(multiply_add(splat(-2), dot, x_norm + z_norm), splat(0));
 }
 
-/* From TOGETHER vectors of sums over features, or of squared distances, to the values. */
+/* Turns TOGETHER vectors of sums over features, or of squared distances, into kernel values. */
 INLINE void finish(mcr_tile_op op, vreal v[TOGETHER], const factors *by)
 {
     if (op == MCR_TILE_DOT || op == MCR_TILE_SQDIST)
@@ -296,7 +296,7 @@ INLINE void finish(mcr_tile_op op, vreal v[TOGETHER], const factors *by)
 }
 
 /* One micro-tile: the row panel that starts at row r0 against one column panel. The sums are
- * numbered row by row. They go where they belong, or into `kept`. */
+ * numbered row by row. They are written to the sink, or to `kept`. */
 INLINE void dense_tile(mcr_tile_op op, family of, const sink *s, const factors *by, const real *z,
                        int64_t r0, real *kept)
 {
@@ -359,17 +359,17 @@ INLINE void run_dense(mcr_tile_op op, family of, const mcr_tile_job *job, const 
         end_stream();
 }
 
-/* Where a batch of sparse rows stands against SPARSE_PANELS column panels. */
+/* A batch of sparse rows against SPARSE_PANELS column panels. */
 typedef struct sparse_group {
     const mcr_tile_job *job;
     const real *z[SPARSE_PANELS];
     sink s[SPARSE_PANELS];
-    int64_t panels; /* real ones among them */
-    bool direct;    /* all of them are real and direct */
+    int64_t panels; /* panels without repeats */
+    bool direct;    /* all panels are distinct and direct */
 } sparse_group;
 
-/* If there are fewer panels than SPARSE_PANELS the last one stands in for the missing ones: its
- * values are computed again and dropped. */
+/* If fewer than SPARSE_PANELS panels are left, the last one is repeated: its values are computed
+ * again and dropped. */
 INLINE sparse_group open_group(const mcr_tile_job *job, store_mode mode, int64_t p, int64_t end)
 {
     sparse_group g = {.job = job};
@@ -400,7 +400,7 @@ INLINE void sparse_dots(vreal sum[SPARSE_SUMS], const sparse_group *g, int64_t r
     }
 }
 
-/* From the sums of row r to its values; they go where they belong, or into `kept`. */
+/* Turns the sums of row r into kernel values and writes them to the sink, or to `kept`. */
 INLINE void sparse_finish(mcr_tile_op op, vreal sum[SPARSE_SUMS], const sparse_group *g,
                           const factors *by, int64_t r, real *kept)
 {
@@ -445,7 +445,7 @@ INLINE void run_sparse(mcr_tile_op op, const mcr_tile_job *job, const factors *b
         end_stream();
 }
 
-/* One function for each pair of inner and last step. */
+/* One function for each pair of inner loop and last step. */
 typedef void runner(const mcr_tile_job *job, const factors *by, int64_t first_panel,
                     int64_t end_panel);
 #define DENSE(name, op, of)                                                                        \
@@ -503,8 +503,8 @@ static void run(const mcr_tile_job *job, int64_t first_panel, int64_t end_panel)
     chosen(job, &by, first_panel, end_panel);
 }
 
-/* Blocks of f stay in the first cache while groups of rows pass; in a group the sums of a column
- * follow each other in row order, as everywhere. */
+/* Blocks of f stay in L1 while groups of rows are added; in a group the terms of a column are added
+ * in row order, as everywhere. */
 static void update(double *f, const void *const *k_rows, const double *coef, int64_t rows,
                    int64_t first, int64_t end)
 {
@@ -548,7 +548,7 @@ const mcr_tile_kit SYMBOL(mcr_tile_kit_) = {
     .bytes = sizeof(real),
     .width = WIDTH,
     .rows = MICRO_ROWS,
-    /* Measured, except for 64 bytes: an estimate from 32. */
+    /* Measured, except for 64 bytes, which is extrapolated from 32. */
     .sparse_below = MCR_SIMD_BYTES == 16   ? 0.8
                     : MCR_SIMD_BYTES == 32 ? 0.65
                                            : 0.5,

@@ -10,7 +10,7 @@
 #include "linalg/simd.h"
 #include "linalg/tiles.h"
 
-/* An element of an object: the one place where it is shifted, scaled and rounded. */
+/* An element of an object: the only place where values are shifted, scaled and rounded. */
 INLINE real packed_value(const mcr_tile_source *source, int64_t k, double value)
 {
     if (source->shift)
@@ -36,8 +36,8 @@ INLINE int64_t feature_at(const mcr_tile_source *source, int64_t e)
                         : ((const int32_t *)source->feature)[e];
 }
 
-/* Features k0 .. k1-1 of one object whose values begin at `at`; single and together are constants
- * where this is called. */
+/* Features k0 .. k1-1 of one object whose values begin at `at`; single and together are
+ * compile-time constants in each call. */
 INLINE void pack_run(real *to, int32_t width, const mcr_tile_source *source, const void *values,
                      int64_t at, int64_t k0, int64_t k1, bool single, bool together)
 {
@@ -54,7 +54,8 @@ INLINE void pack_run(real *to, int32_t width, const mcr_tile_source *source, con
             to[k * width] = packed_value(source, k, number_at(values, single, at + k * step));
 }
 
-/* Rows of a list lie apart in memory: asks for those of an object before it is packed. */
+/* Prefetches the row of an object before it is packed, because listed rows are scattered in
+ * memory. */
 INLINE void expect_row(const mcr_tile_source *source, int64_t object, bool features)
 {
     enum { LINE = 64, MOST = 4 };
@@ -69,7 +70,7 @@ INLINE void expect_row(const mcr_tile_source *source, int64_t object, bool featu
         __builtin_prefetch(value + at);
 }
 
-/* A transposition, in blocks of features so that the lines written stay in the first cache. */
+/* A transposition, in blocks of features so that the cache lines written stay in L1. */
 static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                        int64_t count)
 {
@@ -96,7 +97,7 @@ static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source
     }
 }
 
-/* Whether each of these objects lists all features: then they are in order. */
+/* Whether each of these objects has entries for all features: then they are in order. */
 static bool list_all(const mcr_tile_source *source, int64_t first, int64_t count)
 {
     bool all = !source->map;
@@ -107,7 +108,7 @@ static bool list_all(const mcr_tile_source *source, int64_t first, int64_t count
     return all;
 }
 
-/* What zeros become. */
+/* Fills the panel with the packed value of zero. */
 static void pack_zeros(real *panel, int32_t width, const mcr_tile_source *source, int64_t count)
 {
     memset(panel, 0, (size_t)source->dims * (size_t)width * sizeof *panel);
@@ -118,7 +119,7 @@ static void pack_zeros(real *panel, int32_t width, const mcr_tile_source *source
     }
 }
 
-/* Entries begin .. end-1; wide, single and mapped are constants where this is called. */
+/* Entries begin .. end-1; wide, single and mapped are compile-time constants in each call. */
 INLINE void pack_entries(real *to, int32_t width, const mcr_tile_source *source, int64_t begin,
                          int64_t end, bool wide, bool single, bool mapped)
 {
@@ -161,9 +162,9 @@ static void pack(void *panel, int32_t width, const mcr_tile_source *source, int6
         pack_scattered(panel, width, source, first, count);
 }
 
-/* Entries begin .. end-1 of a list, or of a dense row at `base`, that are not 0, behind n others;
- * returns how many there are then. dense and plain (no map, narrow doubles) are constants where
- * this is called. */
+/* Appends the non-zero entries begin .. end-1 of a sparse row, or of a dense row at `base`, after n
+ * others; returns the new count. dense and plain (no map, 32-bit indices, doubles) are compile-time
+ * constants in each call. */
 INLINE int64_t pack_row(int32_t *index, real *value, int64_t n, const mcr_tile_source *source,
                         int64_t begin, int64_t end, int64_t base, bool dense, bool plain)
 {
@@ -211,7 +212,8 @@ static int64_t pack_sparse(int64_t *start, int32_t *index, void *value_out,
     return n;
 }
 
-/* The same steps as a dot product of the object with itself in a tile, so that |x|^2 = x.x. */
+/* The same steps as for a dot product of the object with itself in a tile, so that |x|^2 = x.x
+ * exactly. */
 static void norms(void *norms_out, const void *panel_in, int32_t width, int64_t dims)
 {
     const real *panel = panel_in;

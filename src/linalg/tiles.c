@@ -1,4 +1,4 @@
-/* tiles.c: which tile kits there are, and which this processor runs.
+/* tiles.c: the available tile kits, and the best one for this processor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The kits are made from tile.c and vmath.c, compiled once for each; see meson.build, which defines
- * MCR_HAVE_V3 and MCR_HAVE_V4 where the compiler can make them. */
+/* The kits are made from tile.c and vmath.c, compiled once for each; meson.build defines
+ * MCR_HAVE_V3 and MCR_HAVE_V4 if the compiler supports them. */
 #define TILES(isa)                                                                                 \
     extern const mcr_tile_kit mcr_tile_kit_##isa##_f32, mcr_tile_kit_##isa##_f64;                  \
     static const mcr_tiles tiles_##isa = {#isa, &mcr_tile_kit_##isa##_f32,                         \
@@ -67,8 +67,7 @@ const mcr_tiles *mcr_tiles_named(const char *name)
 
 bool mcr_tile_prefers_sparse(const mcr_tile_kit *kit, int64_t dims, double density)
 {
-    /* Four panels are used together; 36 KB leave a common first cache of 32 KB with most of
-     * them. */
+    /* Four panels are used together; with 36 KB most of them still fit a common L1 of 32 KB. */
     int64_t panels = 4 * kit->width * kit->bytes;
     bool small = dims <= 36 * 1024 / panels;
     return density < (small ? kit->sparse_below : kit->sparse_below_large);

@@ -1,7 +1,7 @@
 /* tiles.h (internal): tiles of dot products, distances and kernel values, the inner loops of all
  * kernels on vectors.
  *
- * One tile call takes a batch of rows x_0 .. x_{m-1} and a list of columns z_0 .. z_{n-1} and gives
+ * One call takes a batch of rows x_0 .. x_{m-1} and a list of columns z_0 .. z_{n-1} and computes
  * K(x_r, z_c), stored and/or summed into f_c += sum_r coef_r K(x_r, z_c). Both sides are packed
  * first, in the tile's precision:
  *
@@ -35,21 +35,21 @@
 
 #include "linalg/vmath.h"
 
-/* Where objects come from: rows of a dense matrix (dense not NULL) or of a compressed sparse one.
+/* The source of objects: rows of a dense matrix (dense not NULL) or of a compressed sparse one.
  * Element k of an object becomes (value_k - shift_k) * scale_k, computed in double and rounded once
  * to the tile's precision. Distances are more accurate after a shift by the mean; give both sides
  * the same shift and scale. */
 typedef struct mcr_tile_source {
     int64_t dims; /* features of a packed object */
 
-    const void *dense; /* values of all rows, or NULL */
-    int64_t ld, step;  /* distance of its rows, and of the values of a row */
+    const void *dense; /* values of all rows; NULL: sparse */
+    int64_t ld, step;  /* distance between rows, and between values of a row */
 
     const int64_t *start; /* sparse row i: entries start[i] .. start[i + 1] - 1 */
     const void *feature;  /* ascending in a row, from 0: int32_t, or int64_t if `wide` */
     const void *value;
     bool single, wide;  /* single: the values of either form are float, else double */
-    const int32_t *map; /* NULL, or: feature k becomes map[k] < dims, ascending; < 0: left out */
+    const int32_t *map; /* feature k becomes map[k] < dims, ascending; < 0: skipped; NULL: no map */
 
     const int64_t *rows; /* object t is row rows[t]; NULL: row t */
     const double *shift; /* dims values, or NULL: 0 */
@@ -57,7 +57,7 @@ typedef struct mcr_tile_source {
 } mcr_tile_source;
 
 typedef enum mcr_tile_op {
-    /* From dot products; rows dense or sparse. */
+    /* Based on dot products; rows dense or sparse. */
     MCR_TILE_DOT,    /* x.z */
     MCR_TILE_SQDIST, /* |x - z|^2 = |x|^2 + |z|^2 - 2 x.z, at least 0 */
     MCR_TILE_RBF,    /* exp(-gamma |x - z|^2) */
@@ -73,18 +73,18 @@ typedef enum mcr_tile_op {
     MCR_TILE_OPS
 } mcr_tile_op;
 
-/* One batch of rows against a list of columns. Zero everything that is not used. "real" is float or
- * double by the kit that runs it. */
+/* One batch of rows against a list of columns. Set unused members to zero. "real" is float or
+ * double, depending on the kit. */
 typedef struct mcr_tile_job {
     mcr_tile_op op;
     double gamma, scale, offset, period; /* gamma, scale >= 0; period > 0 */
     int32_t degree;                      /* >= 1 */
-    bool stream; /* write past the caches: for outputs that are not read again soon; needs out rows
-                    aligned to 64 bytes (others are stored normally) */
+    bool stream; /* bypass the caches: for outputs that are not read again soon; needs output rows
+                  * aligned to 64 bytes (others are stored normally) */
 
     int64_t dims;
-    int64_t rows;         /* in the batch; may be 0 */
-    int64_t columns;      /* real ones: nothing is read or written of out and f beyond them */
+    int64_t rows;         /* rows in the batch; may be 0 */
+    int64_t columns;      /* without padding: out and f are not accessed beyond them */
     const void *x;        /* real: dense row panels, 64-byte aligned; or NULL: sparse rows below */
     const int64_t *start; /* rows + 1 */
     const int32_t *index; /* ascending in a row, each below dims */
@@ -93,16 +93,16 @@ typedef struct mcr_tile_job {
     const void *x_norms; /* real: squared norms of the rows and columns, from norms(), for SQDIST */
     const void *z_norms; /* and RBF; padded like the panels, z_norms 64-byte aligned */
 
-    /* Where K(x_r, z_c) goes: out_rows[r][c], or out[r * ld + c], or nowhere (both NULL). */
+    /* Where K(x_r, z_c) is stored: out_rows[r][c], or out[r * ld + c], or nowhere (both NULL). */
     void *out; /* real */
     int64_t ld;
     void *const *out_rows;
 
     /* f[o * f_ld + c] += sum_r coef[o * coef_ld + r] K(x_r, z_c) for o < outputs; coef NULL: none.
-     * With many outputs f_ld should not be a multiple of 512: they would meet in the cache. */
+     * With many outputs f_ld should not be a multiple of 512, which causes cache conflicts. */
     const double *coef;
-    const float *rough; /* coef in float: a few dozen rows are summed in float, where values are; or
-                         * NULL: each is added in double */
+    const float *rough; /* coef in float: sums over a few dozen rows are taken in float, if the
+                         * values are float; NULL: each term is added in double */
     double *f;
     int64_t outputs, coef_ld, f_ld; /* outputs 0 means 1 */
 } mcr_tile_job;
@@ -112,8 +112,8 @@ typedef struct mcr_tile_kit {
     int32_t bytes; /* of a real: 4 or 8 */
     int32_t width; /* columns of a panel; a multiple of 4, at most MCR_TILE_WIDTH_MAX */
     int32_t rows;  /* rows of a row panel, at most MCR_TILE_ROWS_MAX */
-    /* Sparse rows are faster than dense ones below this share of nonzeros: in panels that stay in
-     * the first cache, and in larger ones; mcr_tile_prefers_sparse knows which. */
+    /* Sparse rows are faster than dense ones below this fraction of nonzeros: in panels that fit
+     * L1, and in larger ones; see mcr_tile_prefers_sparse. */
     double sparse_below, sparse_below_large;
     const mcr_vmath *math; /* elementwise functions in the same precision */
     const struct mcr_subsequence_kit *subsequences; /* subsequence.h */
@@ -122,7 +122,7 @@ typedef struct mcr_tile_kit {
     const struct mcr_definite_kit *definite;        /* definite.h; NULL in float */
 
     /* Packs objects first .. first + count - 1 of the source into one panel of `width` objects (any
-     * width from 1; kit->width for columns, kit->rows for rows); count <= width, the rest becomes
+     * width from 1; kit->width for columns, kit->rows for rows); count <= width, the others become
      * zero. Writes dims * width reals. */
     void (*pack)(void *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                  int64_t count);
@@ -131,13 +131,14 @@ typedef struct mcr_tile_kit {
      * The source must not have a shift. Returns start[count]. */
     int64_t (*pack_sparse)(int64_t *start, int32_t *index, void *value,
                            const mcr_tile_source *source, int64_t first, int64_t count);
-    /* Squared norms of the `width` objects of a panel, and of sparse rows: the same bits. */
+    /* Squared norms of the `width` objects of a panel, and of sparse rows: both give the same
+     * bits. */
     void (*norms)(void *norms, const void *panel, int32_t width, int64_t dims);
     void (*norms_sparse)(void *norms, const int64_t *start, const void *value, int64_t count);
 
     /* Column panels first_panel .. end_panel - 1 (columns first_panel * width and on; out and f are
-     * still addressed from column 0). Calls with different panels may run at once. Fastest with a
-     * few dozen rows or more, in multiples of kit->rows. */
+     * still addressed from column 0). Calls with different panels may run concurrently. Fastest
+     * with a few dozen rows or more, in multiples of kit->rows. */
     void (*run)(const mcr_tile_job *job, int64_t first_panel, int64_t end_panel);
 
     /* f[c] += sum_r coef[r] * k_rows[r][c] for c = first .. end - 1, from stored rows. */
@@ -147,8 +148,8 @@ typedef struct mcr_tile_kit {
 
 enum { MCR_TILE_WIDTH_MAX = 32, MCR_TILE_ROWS_MAX = 12 };
 
-/* Tiles of K are at most MCR_TILE_ROWS x MCR_TILE_COLS; a row of K that is kept is padded to a
- * multiple of MCR_ROW_PAD values. */
+/* Tiles of K are at most MCR_TILE_ROWS x MCR_TILE_COLS; a stored row of K is padded to a multiple
+ * of MCR_ROW_PAD values. */
 enum { MCR_TILE_ROWS = 192, MCR_TILE_COLS = 256, MCR_ROW_PAD = 64 };
 
 typedef struct mcr_tiles {
@@ -156,37 +157,37 @@ typedef struct mcr_tiles {
     const mcr_tile_kit *f32, *f64;
 } mcr_tiles;
 
-/* The best that this processor runs; never NULL. */
+/* The best set that this processor supports; never NULL. */
 const mcr_tiles *mcr_tiles_best(void);
-/* For tests: by name; NULL if there is no such one or the processor lacks it. */
+/* For tests: by name; NULL if unknown or not supported by the processor. */
 const mcr_tiles *mcr_tiles_named(const char *name);
 
-/* Which form of rows is faster, for dims features and a share `density` of nonzeros. */
+/* Which form of rows is faster, for dims features and a fraction `density` of nonzeros. */
 bool mcr_tile_prefers_sparse(const mcr_tile_kit *kit, int64_t dims, double density);
 
-/* Panels of `width` objects that hold count objects. */
+/* The number of panels of `width` objects that hold count objects. */
 static inline int64_t mcr_tile_panels(int64_t count, int32_t width)
 {
     return count / width + (count % width != 0);
 }
 
-/* How far a computed value may be from K(x,z), in the worst case: absolute sqrt(K(x,x) K(z,z)), and
- * relative K(x,z). INFINITY: no such bound is known. */
+/* A worst-case bound of the error of a computed K(x,z): absolute sqrt(K(x,x) K(z,z)) + relative
+ * K(x,z). INFINITY: no bound is known. */
 typedef struct mcr_error {
     double absolute, relative;
 } mcr_error;
 
-/* K a of a symmetric binding in extended precision (extended.c): f + low, n x outputs like a. It
- * errs by share sum_j |a_j| sqrt(K(j,j)) sqrt(K(i,i)) at most; share INFINITY: not computed,
- * because the kernel, the compiler or the time that it would take do not allow it. */
+/* K a of a symmetric binding in extended precision (extended.c): f + low, n x outputs like a. The
+ * error is at most share sum_j |a_j| sqrt(K(j,j)) sqrt(K(i,i)); share INFINITY: not computed,
+ * because the kernel or the compiler does not support it or it would take too long. */
 typedef struct mcr_extended {
     const int64_t *object; /* their numbers in the binding; NULL: all, in order */
     int64_t n, outputs;
     const double *a;
-    const bool *wanted; /* n: f and low of others are not computed; NULL: all are */
+    const bool *wanted; /* n flags: f and low of other objects are not computed; NULL: all are */
     double *f, *low;
     double share; /* filled */
 } mcr_extended;
-#define MCR_EXTENDED_UNIT 0x1p-64 /* of rounding */
+#define MCR_EXTENDED_UNIT 0x1p-64 /* unit roundoff */
 
 #endif

@@ -1,8 +1,8 @@
 /* vmath.c: elementwise functions of one instruction set in one precision; see simd.h for how it is
  * compiled, vmath.h for the contract.
  *
- * The polynomials were fitted to the least relative error with their lowest coefficients rounded
- * first; the comments give the error of the fit alone.
+ * The polynomials were fitted for the smallest relative error, with their lowest coefficients
+ * rounded first; the comments give the error of the fit alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 #include "linalg/simd.h"
 #include "linalg/simd_math.h"
 
-/* Applies `expression`, in which x is the vector of elements, to a[0 .. n). The end goes through a
- * vector of its own, so that an element's result does not depend on its place. */
+/* Applies `expression`, in which x is the vector of elements, to a[0 .. n). The last, partial
+ * vector is padded, so that an element's result does not depend on its position. */
 #define MAP(a, n, expression)                                                                      \
     do {                                                                                           \
         real *at_ = (a);                                                                           \
@@ -74,7 +74,7 @@ INLINE vreal logarithm(vreal x)
     const bits one = BY_REAL(0x3f800000u, 0x3ff0000000000000u);
     const bits root_half = BY_REAL(0x3f3504f3u, 0x3fe6a09e667f3bcdu);
     const bits mantissa = BY_REAL(0x007fffffu, 0x000fffffffffffffu);
-    const real shift = BY_REAL(0x1p23f, 0x1p52); /* turns small whole bits into a real */
+    const real shift = BY_REAL(0x1p23f, 0x1p52); /* converts small integer bits to a real */
     const real bias = BY_REAL(127, 1023);
     const real ln2_high = BY_REAL(0x1.62e4p-1f, 0x1.62e42feep-1);
     const real ln2_low = BY_REAL(0x1.7f7d1cp-20f, 0x1.a39ef35793c76p-33);
@@ -109,7 +109,7 @@ static const real tanh_terms[] = {
 #endif
 };
 
-/* Further out 1 - 2 / (e^2|x| + 1), which cancels nothing there. */
+/* For larger |x| 1 - 2 / (e^2|x| + 1), which does not cancel there. */
 INLINE vreal hyperbolic_tangent(vreal x)
 {
     vreal a = absolute(x);
@@ -143,7 +143,7 @@ static const real cos_terms[] = {
 };
 
 /* pi / 2 in parts so short that their products with a whole number of 13 (26) bits are exact: the
- * reduction of Cody and Waite. Up to this limit: */
+ * reduction of Cody and Waite. Valid up to this limit: */
 #define SINE_LIMIT BY_REAL(12800.0f, 1.05e8)
 static const real half_pi[] = {
 #if MCR_REAL_BITS == 32
@@ -190,7 +190,7 @@ static bool all_within(const real *x, int64_t n, real limit)
     return within;
 }
 
-/* Very large arguments are left to the mathematical library, one by one. */
+/* Very large arguments are left to the C library, one by one. */
 static void sines_far(real *a, bits turns, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -394,7 +394,7 @@ static double moment(const void *a, const double *b, double at, int64_t n)
     return total;
 }
 
-/* As many rows at once as leave registers for their sums. */
+/* As many rows at once as the registers allow. */
 enum {
     THIN_VECTORS = MCR_THIN / DOUBLE_LANES,
     THIN_ROWS = MCR_SIMD_BYTES == 64   ? 8

@@ -1,8 +1,8 @@
 /* vmath.h (internal): elementwise functions on contiguous arrays, in place, float or double.
  *
  * Errors are in units in the last place (ulp) against the exact result; they are tested. No
- * alignment is needed. Each function gives a value that depends on its element only, not on its
- * place in the array. Exponentials that underflow give 0. Nothing fails or keeps state.
+ * alignment is needed. Each result depends only on its element, not on the position in the array.
+ * Exponentials that underflow give 0. Nothing fails or keeps state.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,17 +11,18 @@
 
 #include <stdint.h>
 
-/* "real" is float or double by the table; a and b hold n reals; scalars are rounded to real. */
+/* "real" is float or double, depending on the table; a and b hold n reals; scalars are rounded to
+ * real. */
 typedef struct mcr_vmath {
     int32_t bytes; /* of a real: 4 or 8 */
 
     void (*exp)(void *a, int64_t n);                  /* 2 ulp; overflow gives infinity */
     void (*exp_scaled)(void *a, double s, int64_t n); /* exp(s a): 2 ulp of the rounded s a */
-    /* exp(-gamma a) for a, gamma >= 0, with the bits that tiles of MCR_TILE_RBF have. */
+    /* exp(-gamma a) for a, gamma >= 0, bit for bit as in tiles of MCR_TILE_RBF. */
     void (*decay)(void *a, double gamma, int64_t n);
     void (*log)(void *a, int64_t n);              /* 2 ulp; 0 gives -infinity, a < 0 NaN */
     void (*tanh)(void *a, int64_t n);             /* 4 ulp */
-    void (*sqrt)(void *a, int64_t n);             /* rounded exactly */
+    void (*sqrt)(void *a, int64_t n);             /* correctly rounded */
     void (*sin)(void *a, int64_t n);              /* 3 ulp; slow where */
     void (*cos)(void *a, int64_t n);              /* |a| > 12,800 (double: 1e8) */
     void (*power)(void *a, int32_t p, int64_t n); /* a^p by squaring, p >= 0; a^0 = 1 */
@@ -41,12 +42,12 @@ typedef struct mcr_vmath {
     void (*to_double)(double *to, const void *a, int64_t n);         /* may not overlap */
     void (*from_double)(void *a, const double *from, int64_t n);
     double (*dot)(const void *a, const double *b, int64_t n); /* in double, fixed order */
-    /* The sum of a (b - at)^2, as the one before. */
+    /* The sum of a (b - at)^2, computed like the previous one. */
     double (*moment)(const void *a, const double *b, double at, int64_t n);
     /* y += A x in double, in the order of the terms: element (i, t) of A, which is rows x terms, is
-     * a[i * next + t * step]; y is rows x MCR_THIN, x is terms x MCR_THIN, and the first `cols`
-     * columns at least are computed. Meanwhile the memory from `ahead` to `end`, which is needed
-     * next, is brought into the cache. */
+     * a[i * next + t * step]; y is rows x MCR_THIN, x is terms x MCR_THIN, and at least the first
+     * `cols` columns are computed. Prefetches the memory from `ahead` to `end`, which is needed
+     * next. */
     void (*thin)(double *y, const void *a, int64_t next, int64_t step, int64_t rows, int64_t terms,
                  const double *x, int64_t cols, const char *ahead, const char *end);
     /* The dot products of rows of A with columns: y[c * y_ld + r] = sum of a[r * next + t]

@@ -1,7 +1,7 @@
-/* votes.c: the scores of all pairs of classes, of which no more than the votes are kept.
+/* votes.c: votes from the scores of all pairs of classes, which are not stored.
  *
- * A vector has one kernel value of each of several objects. The score of a pair is the sum over the
- * support vectors of its two classes; it stays in registers and becomes two votes.
+ * A vector holds one kernel value for each of several objects. The score of a pair is the sum over
+ * the support vectors of its two classes; it stays in registers and becomes two votes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,8 @@
 
 enum { VECTORS = 4, VOTERS = VECTORS * LANES };
 
-/* sum += coefficients times rows of k; in groups, so that rounding grows with their number. */
+/* sum += coefficients times rows of k; in groups, so that rounding errors grow with the number of
+ * groups. */
 INLINE void add_class(vreal sum[VECTORS], const float *coef, const float *k, int64_t count)
 {
     for (int64_t first = 0; first < count; first += MCR_VOTE_GROUP) {

@@ -1,4 +1,4 @@
-/* votes.h (internal): votes of one-vs-one machines for several objects at once.
+/* votes.h (internal): votes of one-vs-one classifiers for several objects at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,19 +7,19 @@
 
 #include <stdint.h>
 
-/* Terms that are added in float before their sum is added to that of the others. */
+/* Terms that are summed in float before the sum is added to the total. */
 enum { MCR_VOTE_GROUP = 32 };
 
-/* Pairs (a, b), a < b, are numbered in the order (0, 1), (0, 2) ... (1, 2) ...; a wins where the
- * score is above 0. "voters" is that of the kit. */
+/* Pairs (a, b), a < b, are numbered in the order (0, 1), (0, 2) ... (1, 2) ...; a wins if the score
+ * is above 0. "voters" is the kit's number of objects. */
 typedef struct mcr_vote_job {
     int64_t classes;
-    const int64_t *first; /* classes + 1: rows first[c] .. first[c + 1] - 1 of k are those of c */
-    const float *const *coef; /* of each class: one row of coefficients per other class, in order */
-    const float *offset;      /* of each pair */
-    const float *error;       /* of each pair: scores that are not larger decide nothing */
+    const int64_t *first;     /* classes + 1: rows first[c] .. first[c + 1] - 1 of k are class c */
+    const float *const *coef; /* per class: one row of coefficients for each other class */
+    const float *offset;      /* per pair */
+    const float *error;       /* per pair: |scores| up to this are undecided */
     const float *k;           /* support vectors x voters: kernel values */
-    float *won, *lost;        /* classes x voters: pairs that are decided, by object */
+    float *won, *lost;        /* classes x voters: numbers of decided pairs, for each object */
 } mcr_vote_job;
 
 typedef struct mcr_vote_kit {

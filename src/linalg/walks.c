@@ -1,10 +1,10 @@
 /* walks.c: sums over the common walks of two graphs, by conjugate gradients; see simd.h for how it
  * is compiled, and kernel/walk.c for the problem.
  *
- * A step of one kind adds S X T' to the result, S and T being adjacencies in the two graphs. Both
- * products add whole rows: those of X along S, and after a transposition those of the sum along T.
- * That leaves A p transposed, and it is turned back once, where p - lambda A p is computed. All in
- * double, with the same order of sums for all instruction sets.
+ * Edges of one kind add S X T' to the result, where S and T are adjacency matrices of the two
+ * graphs. Both products add whole rows: rows of X along S and, after a transposition, rows of the
+ * sum along T. This gives A p transposed; it is transposed back once, when p - lambda A p is
+ * computed. All sums are in double and have the same order for all instruction sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 #if MCR_REAL_BITS == 64
 
-/* Entries from `e` on that lead to the same node. */
+/* Number of entries from `e` on with the same target node. */
 INLINE int64_t count_run(const int32_t (*e)[2], const int32_t (*end)[2])
 {
     int64_t count = 1;
@@ -23,7 +23,7 @@ INLINE int64_t count_run(const int32_t (*e)[2], const int32_t (*end)[2])
     return count;
 }
 
-/* Adds the rows that the entries come from. size: of a row, a multiple of MCR_WALK_PAD. */
+/* Adds the rows that the entries come from. size: length of a row, a multiple of MCR_WALK_PAD. */
 INLINE void add_rows(double *to, const int32_t (*e)[2], int64_t count, const double *rows,
                      int64_t size)
 {
@@ -47,7 +47,7 @@ INLINE void clear(double *to, int64_t count)
         store_double(to + i, splat_double(0));
 }
 
-/* Column i becomes the sum of the rows of p whose nodes have a step to node i. */
+/* Column i becomes the sum of the rows of p whose nodes have an edge to node i. */
 static void sum_rows(const mcr_walk_job *job, const mcr_walk_steps *s)
 {
     const int32_t(*a)[2] = s->a, (*end)[2] = a + s->a_count;
@@ -127,8 +127,8 @@ static void turn_direction(const mcr_walk_job *job, double beta)
                      load_double(job->r + i) + splat_double(beta) * load_double(job->p + i));
 }
 
-/* With r the residuals, step lengths alpha and the start at 0 the value is the sum of alpha r.r,
- * and what is missing is at most r.r / (1 - lambda radius). */
+/* With residuals r, step lengths alpha and a start at 0 the value is the sum of alpha r.r, and the
+ * remaining error is at most r.r / (1 - lambda radius). */
 static bool solve(double *k, const mcr_walk_job *job, double radius, double accuracy)
 {
     enum { STEPS = 10000 };

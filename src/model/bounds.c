@@ -1,4 +1,4 @@
-/* bounds.c: what theory says of a support vector machine on new data, from the training data alone.
+/* bounds.c: generalisation bounds of a support vector machine, from the training data alone.
  *
  * Two classes, f = w.Phi + b. alpha_i = |coefficient|, xi_i = max(0, 1 - y_i f(x_i)). Vapnik 1998
  * (support vectors, radius and margin), Vapnik and Chapelle 2000 (span), Joachims 2000 (xi-alpha),
@@ -23,8 +23,8 @@ typedef struct machine {
     int64_t n;
     double *y, *alpha, *f, *diagonal; /* f: with the offset */
     double C, square;                 /* |w|^2 */
-    bool bias, hard, weighted, even;  /* even: the kernel is known to be positive semidefinite */
-    double kappa2, radius2, range2;   /* max K(x,x); of a ball around all; of the values of K */
+    bool bias, hard, weighted, even;  /* even: the kernel is known to be positive semi-definite */
+    double kappa2, radius2, range2;   /* max K(x,x); of an enclosing ball; of the range of K */
     mcr_bounds *out;
 } machine;
 
@@ -84,8 +84,8 @@ static mcr_status open_machine(machine *t, const mcr_data *data)
     mcr_free_all(t->ctx, coef, match);
     if (!s)
         s = find_options(t);
-    /* Equal objects share one coefficient, which may be larger than C: they are as one that counts
-     * more. */
+    /* Merged duplicates share one coefficient, which may exceed C: they are one object with a
+     * larger weight. */
     for (int64_t i = 0; i < t->n && !s; i++)
         t->weighted |= t->alpha[i] > t->C * (1 + 1e-9);
     return s;
@@ -101,8 +101,7 @@ static void close_machine(machine *t)
 /* ---- the ball ---------------------------------------------------------------------------------*/
 
 /* A centre sum a_i Phi(x_i) that moves towards the farthest object (Badoiu and Clarkson, 2003): the
- * radius that reaches all objects is an upper bound at every step, and the least of them is
- * kept. */
+ * radius that reaches all objects is an upper bound at every step, and the smallest one is kept. */
 static mcr_status find_ball(machine *t)
 {
     int64_t n = t->n, steps = (int64_t)(1e8 / (double)(n + 1));
@@ -137,8 +136,8 @@ static mcr_status find_ball(machine *t)
     return s;
 }
 
-/* The least r with c <= K <= c + r for some c. Adding a constant to K changes no machine with a
- * bias, so twice the ball's radius is always enough. */
+/* The smallest r with c <= K <= c + r for some c. Adding a constant to K does not change a machine
+ * with a bias, so twice the ball's radius always suffices. */
 static mcr_status find_range(machine *t)
 {
     enum { ROWS = 64 };
@@ -207,7 +206,8 @@ static void close_free(free_set *g, const machine *t)
     mcr_free_all(t->ctx, g->object, g->u);
 }
 
-/* S_i^2 of a support vector at its bound: K_ii - v'B^-1 v, B the bordered block and v = (k, 1). */
+/* S_i^2 of a support vector at its bound: K_ii - v'B^-1 v, where B is the bordered block and v =
+ * (k, 1). */
 static mcr_status span_at_bound(const machine *t, const free_set *g, int64_t i, double *span)
 {
     int64_t m = g->count;
@@ -229,7 +229,7 @@ static mcr_status span_at_bound(const machine *t, const free_set *g, int64_t i, 
     return s;
 }
 
-/* Objects that would be wrong if they were left out: alpha_i S_i^2 >= y_i f(x_i). */
+/* Objects that would be misclassified if left out: alpha_i S_i^2 >= y_i f(x_i). */
 static mcr_status count_span(const machine *t, double *wrong)
 {
     free_set g;
@@ -354,7 +354,7 @@ mcr_status mcr_model_bounds(mcr *ctx, const mcr_model *m, const mcr_data *data, 
         is_free_count += is_free(&t, i);
     if (!s && !t.weighted && is_free_count <= MOST_FREE) {
         s = count_span(&t, &span);
-        if (s == MCR_NUMERIC) { /* the block is singular: there is no span */
+        if (s == MCR_NUMERIC) { /* the block is singular: the span is undefined */
             s = MCR_OK;
             span = NAN;
         }

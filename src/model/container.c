@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 
-/* The line end in it shows when a transfer in text mode has altered the file. */
+/* The line end in it reveals a transfer in text mode that has altered the file. */
 const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES] = {'M', 'E', 'R', 'C', 'E', 'R', '\r', '\n'};
 
 enum { HEADER = MCR_MODEL_MAGIC_BYTES + 4, SECTION_HEADER = 12, SECTION_TAIL = 4 };
@@ -36,7 +36,7 @@ static uint64_t real_bits(double v)
     return bits;
 }
 
-/* Space for `count` numbers; NULL where there is none. */
+/* Space for `count` numbers; NULL if out of memory. */
 static unsigned char *extend(mcr_text *t, int64_t count, size_t bytes)
 {
     return (unsigned char *)mcr_text_extend(t, (size_t)count * bytes);
@@ -101,7 +101,7 @@ int64_t mcr_section_begin(mcr_text *file, const char tag[4])
 {
     int64_t start = file->length;
     mcr_text_add(file, tag, 4);
-    mcr_put_i64(file, 0); /* the length, which is known at the end */
+    mcr_put_i64(file, 0); /* the length, filled in at the end */
     return start;
 }
 

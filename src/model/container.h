@@ -20,24 +20,25 @@
 enum { MCR_MODEL_VERSION = 1, MCR_MODEL_MAGIC_BYTES = 8 };
 extern const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES];
 
-/* Writing: payload into an mcr_text, then the section. Failures stay in the text's status. */
+/* Writing: the payload to an mcr_text, then the section. Errors are recorded in the text's
+ * status. */
 void mcr_put_u32(mcr_text *t, uint32_t v);
 void mcr_put_i64(mcr_text *t, int64_t v);
-void mcr_put_text(mcr_text *t, const char *text); /* NULL is kept apart from "" */
+void mcr_put_text(mcr_text *t, const char *text); /* distinguishes NULL from "" */
 void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count);
 void mcr_put_reals(mcr_text *t, const double *v, int64_t count);
-/* Numbers alone, without their count: runs of an array whose whole count was put before. */
+/* Only numbers, without their count: parts of an array whose total count was written before. */
 void mcr_put_i32_run(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_real_run(mcr_text *t, const double *v, int64_t count);
-/* Appends a whole section to `file`. */
+/* Appends a complete section to `file`. */
 void mcr_put_section(mcr_text *file, const char tag[4], const mcr_text *payload);
-/* The same for a large one, whose payload is put into the file between the two; start: what begin
- * returned. */
+/* The same for a large section, whose payload is appended to the file between the two calls; start:
+ * the result of begin. */
 int64_t mcr_section_begin(mcr_text *file, const char tag[4]);
 void mcr_section_end(mcr_text *file, int64_t start);
 
-/* Reading from bytes in memory. After a fault all further reads give zeros; test `bad` at the
+/* Reading from bytes in memory. After an error all further reads return zeros; check `bad` at the
  * end. */
 typedef struct mcr_reader {
     mcr *ctx;
@@ -46,15 +47,15 @@ typedef struct mcr_reader {
 } mcr_reader;
 uint32_t mcr_get_u32(mcr_reader *r);
 int64_t mcr_get_i64(mcr_reader *r);
-/* A count of elements of `size` bytes that still fit into what is left. */
+/* A count of elements of `size` bytes that fit into the remaining bytes. */
 int64_t mcr_get_count(mcr_reader *r, size_t size);
-char *mcr_get_text(mcr_reader *r); /* owned; NULL possible */
-/* Owned arrays with their count before them; NULL on failure. */
+char *mcr_get_text(mcr_reader *r); /* owned; may be NULL */
+/* Owned arrays, preceded by their count; NULL on failure. */
 int32_t *mcr_get_i32s(mcr_reader *r, int64_t *count);
 int64_t *mcr_get_i64s(mcr_reader *r, int64_t *count);
 double *mcr_get_reals(mcr_reader *r, int64_t *count);
 char *mcr_get_bytes(mcr_reader *r, int64_t *count);
-/* MCR_OK if nothing was wrong and everything was read; else the fault. */
+/* MCR_OK if there was no error and everything was read; else the error. */
 mcr_status mcr_reader_end(const mcr_reader *r, const char *file, const char *what);
 
 /* Checks magic, version and all sections; then finds a section's payload. */
@@ -66,7 +67,7 @@ typedef struct mcr_container {
 } mcr_container;
 mcr_status mcr_container_check(const mcr_container *c);
 mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out);
-/* The same for a section that need not be there: false then. */
+/* The same for an optional section; false if it is missing. */
 bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* dual.c: what a model's coefficients say of its objects: decision values, margins, slacks.
+/* dual.c: decision values, margins and slacks of a model's objects, from its coefficients.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,8 @@ static bool is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* Its sign is the side of the object: for learners that have y_i alpha_i as a coefficient. */
+/* Whether the sign of a coefficient is the object's side: for learners whose coefficients are y_i
+ * alpha_i. */
 static bool sign_is_side(const mcr_model *m)
 {
     static const char *const list[] = {"svm", "nu-svm", "logistic", "pegasos", "perceptron", NULL};
@@ -37,7 +38,7 @@ static double epsilon_of(const mcr_model *m, const mcr_options *o)
     return strcmp(m->learner, "nu-svr") == 0 ? (count == 1 ? *kept : NAN) : option_of(o, "epsilon");
 }
 
-/* The side of an object in output o: +1, -1, or NAN where it is not known. */
+/* The side of an object in output o: +1, -1, or NAN if unknown. */
 static double side_of(const mcr_model *m, int64_t o, double target, double coef)
 {
     int64_t positive, negative;
@@ -51,8 +52,8 @@ static double side_of(const mcr_model *m, int64_t o, double target, double coef)
     return sign_is_side(m) && coef != 0 ? (coef > 0 ? 1 : -1) : NAN;
 }
 
-/* A coefficient at its bound: one that is C or more, or whose object has a slack that no tolerance
- * explains. */
+/* Whether a coefficient is at its bound: it is at least C, or its object has a slack beyond the
+ * tolerance. */
 static int state_of(const mcr_model *m, double coef, double bound, double slack)
 {
     double blur = fmax(fmax(m->fitted->value, m->fitted->tolerance), 0);
@@ -63,11 +64,11 @@ static int state_of(const mcr_model *m, double coef, double bound, double slack)
                                                                                : MCR_COEF_FREE;
 }
 
-/* The bound of an object of weight 1; INFINITY: there is none. NAN: the learner has no bounds. */
+/* The bound of an object of weight 1; INFINITY: none. NAN: the learner has no bounds. */
 static double bound_of(const mcr_model *m, const mcr_options *o, const double *coef)
 {
     double C = option_of(o, "C"), lambda = option_of(o, "lambda"), most = 0;
-    if (m->report.approx) /* coefficients of landmarks are no dual variables */
+    if (m->report.approx) /* coefficients of landmarks are not dual variables */
         return NAN;
     if (strcmp(m->learner, "one-class") == 0)
         return 1;

@@ -1,4 +1,4 @@
-/* facts.c: what there is to say of a model and of a score, by enumeration.
+/* facts.c: the facts of a model and of a score, by enumeration.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +73,7 @@ static void list_results(mcr_fact_cursor *c, const mcr_report_fit *r)
     mcr_fact_text(c, "remark", r->remark);
 }
 
-/* What the learner keeps under names of its own, but for what the report has under the same. */
+/* The learner's own numbers, except those that the report has under the same name. */
 static void list_numbers(mcr_fact_cursor *c, const mcr_model *m)
 {
     for (int64_t e = 0; e < m->fitted->extras; e++) {
@@ -130,7 +130,7 @@ mcr_status mcr_model_fact(const mcr_model *m, int64_t number, mcr_fact *fact)
 
 /* ---- scores -----------------------------------------------------------------------------------*/
 
-/* Of constant targets there is no r2, but it belongs to the others. */
+/* r2 is undefined for constant targets, but listed with the others. */
 static void list_metrics(mcr_fact_cursor *c, const mcr_metrics *m)
 {
     mcr_fact_int(c, "n", m->n);

@@ -1,8 +1,7 @@
 /* foreign.c: support vector machines of other programs as models.
  *
- * For two classes a positive value means the first of a file's classes, so that one becomes our
- * class 1. For more classes the file's order is kept: votes are counted the same way, ties
- * included.
+ * For two classes a positive value means the first of a file's classes, which becomes our class 1.
+ * For more classes the file's order is kept: votes are counted the same way, ties included.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

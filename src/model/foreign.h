@@ -1,4 +1,4 @@
-/* foreign.h (internal): support vector machines as the files of other programs describe them.
+/* foreign.h (internal): support vector machines from the files of other programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,17 +25,17 @@ typedef struct mcr_foreign {
     double degree, gamma, coef0;
     int64_t classes, support;
     double *rho;   /* subtracted, as in LIBSVM */
-    double *label; /* of the classes, if `name` is NULL */
+    double *label; /* labels of the classes, if `name` is NULL */
     char **name;
     double *of_class; /* support vectors of each class */
     int64_t rhos, labels, names, of_classes;
-    const char *remark;   /* of the model, static; NULL: none */
+    const char *remark;   /* remark on the model, static; NULL: none */
     mcr_scaling *scaling; /* NULL: none */
 } mcr_foreign;
 
-/* Support vectors, class by class. */
+/* Support vectors, ordered by class. */
 typedef struct mcr_foreign_vectors {
-    int64_t rows, coefs; /* coefs: of a row */
+    int64_t rows, coefs; /* coefs: coefficients per row */
     double *coef;        /* rows x coefs */
     double *dense;       /* rows x cols; NULL: sparse */
     int64_t *start, entries, index_capacity, value_capacity;
@@ -45,9 +45,9 @@ typedef struct mcr_foreign_vectors {
 } mcr_foreign_vectors;
 
 void mcr_foreign_free(mcr *ctx, mcr_foreign *h, mcr_foreign_vectors *v);
-/* MCR_BAD_CALL: its parameters are not possible here. */
+/* MCR_BAD_CALL: its parameters are not supported. */
 mcr_status mcr_foreign_kernel(mcr_kernel **out, mcr *ctx, const mcr_foreign *h);
-/* The numbers must fit each other. Takes nothing over. */
+/* Builds a model; the numbers must be consistent. Takes no ownership. */
 mcr_status mcr_foreign_model(mcr_model **out, mcr *ctx, const mcr_kernel *kernel,
                              const mcr_foreign *h, const mcr_foreign_vectors *v);
 

@@ -1,4 +1,4 @@
-/* fourier.c: predictions of models that are weights of random Fourier features.
+/* fourier.c: predictions of models with random Fourier features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ mcr_status mcr_fourier_open(mcr_map **out, mcr *ctx, const mcr_model *m, const m
     if (!s)
         s = mcr_fitted_need(&weight, m->fitted, MCR_EXTRA_WEIGHTS,
                             fits ? (int64_t)made[0] * m->fitted->outputs : -1);
-    if (!s) /* tests that the objects are like those of the training */
+    if (!s) /* checks that the objects match the training data */
         s = mcr_gram_open(&gram, ctx, m->kernel, m->basis, data);
     mcr_gram_close(gram);
     return s ? s

@@ -1,4 +1,4 @@
-/* fourier.h (internal): predictions of models that are weights of random Fourier features.
+/* fourier.h (internal): predictions of models with random Fourier features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 bool mcr_fourier_is(const mcr_fitted *fitted);
 /* The model's features for objects like those of data. */
 mcr_status mcr_fourier_open(mcr_map **out, mcr *ctx, const mcr_model *model, const mcr_data *data);
-/* score (objects of part x outputs). */
+/* Computes score (objects of part x outputs). */
 mcr_status mcr_fourier_score(mcr_map *map, const mcr_model *model, const mcr_data *part,
                              double *score);
 

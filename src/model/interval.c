@@ -1,10 +1,12 @@
-/* interval.c: intervals and sets of classes that hold new targets with a given probability.
+/* interval.c: prediction intervals and sets of classes that contain new targets with a given
+ * probability.
  *
- * A Gaussian process knows the standard deviation of f; that of a new measurement has the noise
- * added. All other models are calibrated by split conformal prediction (Vovk, Gammerman and Shafer,
- * 2005; Lei et al., 2018): objects that were not trained on have scores, |y - f(x)| for numbers and
- * for classes how little speaks for the true one. Of m scores the ceil((m + 1) p)-th bounds that of
- * a new object with probability p at least, if all of them are exchangeable; whatever the model.
+ * A Gaussian process has the standard deviation of f; for a new measurement the noise is added. All
+ * other models are calibrated by split conformal prediction (Vovk, Gammerman and Shafer, 2005; Lei
+ * et al., 2018): objects that were held out have nonconformity scores, |y - f(x)| for numbers, and
+ * for classes decreasing with the score of the true one. Of m scores the ceil((m + 1) p)-th is an
+ * upper bound of that of a new object with probability at least p, if all of them are exchangeable,
+ * for any model.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +36,7 @@ static mcr_status can_score(mcr *ctx, const mcr_model *m)
                     m->learner);
 }
 
-/* How little speaks for class c, of one object's decision values or probabilities. */
+/* The nonconformity of class c, from one object's decision values or probabilities. */
 static double strangeness(const mcr_model *m, const double *score, const double *proba, int64_t c)
 {
     const mcr_fitted *f = m->fitted;
@@ -119,7 +121,7 @@ mcr_status mcr_model_calibrate(mcr *ctx, mcr_model *m, const mcr_data *held)
 
 /* ---- training with objects held out -----------------------------------------------------------*/
 
-/* A share of the objects, of each class if there are classes, in a random order. */
+/* Selects a fraction of the objects, of each class if there are classes, in random order. */
 static void deal(const mcr_data *data, mcr *ctx, double share, bool classes, int64_t *order,
                  unsigned char *held)
 {
@@ -202,7 +204,7 @@ mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options, const 
 
 /* ---- intervals --------------------------------------------------------------------------------*/
 
-/* The z that a standard normal number is within -z .. z of with probability `level`. */
+/* The z such that a standard normal number is within -z .. z with probability `level`. */
 static double normal_width(double level)
 {
     double low = 0, high = 40;
@@ -216,7 +218,7 @@ static double normal_width(double level)
     return 0.5 * (low + high);
 }
 
-/* The score that bounds that of a new object. */
+/* The upper bound of the score of a new object. */
 static mcr_status bound_of(mcr *ctx, const mcr_model *m, double level, double *bound)
 {
     int64_t count;

@@ -1,9 +1,9 @@
 /* libsvm.c: model files of LIBSVM.
  *
  * LIBSVM lists its labels in an order of its own; for two classes a positive value means the first
- * of them, so that label becomes our class 1. For more classes its order is kept: votes are counted
- * the same way, ties included. Its probability coefficients are not taken over: they can contradict
- * the decision, ours cannot.
+ * of them, which becomes our class 1. For more classes its order is kept: votes are counted the
+ * same way, ties included. Its probability coefficients are ignored: they can contradict the
+ * decision, ours cannot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ bool mcr_libsvm_recognise(const void *bytes, size_t count)
 
 /* ---- reading: the header ----------------------------------------------------------------------*/
 
-/* All numbers of the rest of a line. */
+/* All numbers up to the end of the line. */
 static mcr_status get_list(mcr_input *in, mcr *ctx, const char *p, const char *end, double **list,
                            int64_t *count)
 {
@@ -166,8 +166,7 @@ static mcr_status read_header(header *h, mcr_input *in, mcr *ctx)
 
 /* ---- reading: the support vectors -------------------------------------------------------------*/
 
-/* Index and value pairs behind the coefficients; indices from 1 (precomputed: one pair
- * 0:number). */
+/* Index and value pairs after the coefficients; indices from 1 (precomputed: one pair 0:number). */
 static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p, const char *end,
                              bool precomputed)
 {
@@ -211,7 +210,7 @@ static mcr_status read_pairs(vectors *v, mcr_input *in, mcr *ctx, const char *p,
 static mcr_status read_vectors(vectors *v, const header *h, mcr_input *in, mcr *ctx)
 {
     v->coefs = h->type < 2 ? h->classes - 1 : 1;
-    /* Memory only for what the file can hold: grown row by row. */
+    /* Allocates only what the file can hold: row by row. */
     int64_t coef_capacity = 0, start_capacity = 0, coefs = 0;
     mcr_status s = mcr_reserve(ctx, &v->start, &start_capacity, 1, sizeof *v->start);
     if (s)

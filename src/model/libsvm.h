@@ -1,4 +1,4 @@
-/* libsvm.h (internal): model files of LIBSVM, read and written as they are.
+/* libsvm.h (internal): reading and writing LIBSVM's model files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +11,12 @@
 
 #include "learn/learner.h"
 
-bool mcr_libsvm_recognise(const void *bytes, size_t count); /* begins with "svm_type " */
+bool mcr_libsvm_recognise(const void *bytes, size_t count); /* starts with "svm_type " */
 mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
                            size_t count);
 
-/* Whether coefficients are laid out as LIBSVM has them: one segment, or one for each class with the
- * outputs of its pairs in order. */
+/* Whether the coefficients have LIBSVM's layout: one segment, or one per class with the outputs of
+ * its pairs in order. */
 bool mcr_segments_are_libsvm(const mcr_fitted *fitted);
 
 #endif

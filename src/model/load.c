@@ -1,4 +1,4 @@
-/* load.c: models from their files, as save.c has written them.
+/* load.c: reads model files written by save.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +76,7 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     s = mcr_reader_end(&r, c->file, "its kernel");
     if (!s) {
         s = mcr_kernel_parse_foreign(out, c->ctx, text);
-        if (s == MCR_BAD_DATA) /* a model holds all it needs */
+        if (s == MCR_BAD_DATA) /* a model is self-contained */
             s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
                             "the model's kernel names a file, which is not allowed in a model: it "
                             "is not loaded");
@@ -88,7 +88,7 @@ static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const cha
     return s;
 }
 
-/* A section that is a list of names; what: for messages. */
+/* Reads a section that is a list of names; what: for messages. */
 static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mcr_container *c,
                             const char *what)
 {
@@ -116,7 +116,7 @@ static mcr_status get_classes(mcr_model *m, const mcr_container *c)
     return s;
 }
 
-/* After the coefficients. */
+/* To be called after reading the coefficients. */
 static mcr_status get_targets(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -147,7 +147,7 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
                f->task == MCR_REGRESS;
     case MCR_RULE_SIGN: return f->outputs == 1 && k == 0 && f->task == MCR_DETECT;
     case MCR_RULE_BINARY: return f->outputs == 1 && k == 2 && classify;
-    case MCR_RULE_PAIRS: /* k (k - 1) / 2, which may be too large for a number */
+    case MCR_RULE_PAIRS: /* k (k - 1) / 2, which may overflow */
         return k > 2 && 2 * f->outputs / k == k - 1 && 2 * f->outputs % k == 0 && classify;
     case MCR_RULE_LARGEST:
         return f->task == MCR_CLUSTER ? k == 0 && f->outputs > 0
@@ -187,7 +187,7 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     f->segment[f->segments++] = s;
 }
 
-/* Each object in one segment, in order; with a second kernel, all of them in two. */
+/* Whether each object is in one segment, in order; with a second kernel, each is in two. */
 static bool segments_fit(const mcr_fitted *f)
 {
     int64_t next = 0;
@@ -261,7 +261,7 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
     mcr_reader r;
     if (!mcr_container_has(c, "MORE", &r))
         return MCR_OK;
-    enum { MOST = 1000 }; /* names are looked for one by one */
+    enum { MOST = 1000 }; /* names are searched linearly */
     mcr_status s = MCR_OK;
     int64_t extras = mcr_get_count(&r, 16);
     if (extras > MOST) {
@@ -312,7 +312,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Whether the columns and names of the roles (names: 0 or as many) can be; both are sorted. */
+/* Whether the columns and names of the roles (names: none or as many) are valid; both are
+ * sorted. */
 static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, int64_t names)
 {
     bool fits = l->targets >= 0 && l->roles < l->columns &&
@@ -417,7 +418,7 @@ static mcr_status get_basis(mcr_model *m, const mcr_container *c)
     return s;
 }
 
-/* The model's objects are scaled: each field as its scaling makes it. */
+/* The model's objects are scaled: each field must match the output of its scaling. */
 static mcr_status check_scaling(mcr_model *m, const mcr_container *c)
 {
     for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++) {
@@ -442,7 +443,7 @@ static mcr_status complete(mcr_model *m, const mcr_container *c)
 
 static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
 {
-    /* In this order: some look at what others have read. */
+    /* In this order: some depend on others. */
     static mcr_status (*const part[])(mcr_model *, const mcr_container *) = {
         get_classes,     get_coefficients, get_targets,   get_curves, get_extras,
         get_certificate, get_scaling,      mcr_get_fill,  get_tuning, get_layout,
@@ -487,13 +488,13 @@ mcr_status mcr_model_load_memory(mcr_model **out, mcr *ctx, const char *name, co
     return s;
 }
 
-/* The whole file, unpacked if it is gzip. */
+/* Reads the whole file, unpacked if it is gzip. */
 static mcr_status slurp(mcr_input *in, mcr_text *to)
 {
     char window[65536];
     size_t got;
     mcr_status s;
-    do { /* less comes at the end, or with a fault */
+    do { /* fewer bytes come at the end, or on an error */
         s = mcr_input_some(in, window, sizeof window, &got);
         mcr_text_add(to, window, got);
     } while (got == sizeof window);

@@ -1,4 +1,4 @@
-/* model.c: a model's parts, and what it reports about itself.
+/* model.c: the parts of a model, and its report.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -272,7 +272,7 @@ void mcr_model_sides(const mcr_model *m, int64_t o, int64_t *positive, int64_t *
     }
 }
 
-/* Models of other programs, and of earlier versions, do not say which class is the rarer. */
+/* Models of other programs, and of earlier versions, do not record which class is rarer. */
 int64_t mcr_model_positive(const mcr_model *m)
 {
     int64_t count;

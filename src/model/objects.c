@@ -1,7 +1,7 @@
 /* objects.c: a data set as bytes.
  *
  * A field is its name, kind, number of columns and the arrays of its kind, rows in the order of the
- * data set. Graphs are kept as edge lists, each edge once.
+ * data set. Graphs are stored as edge lists, each edge once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static void put_values(mcr_text *t, const mcr_field *f)
     }
 }
 
-/* The count of an array is known before its elements: written first, its rows follow. */
+/* The count of an array is written first, its rows follow. */
 static void put_dense(mcr_text *t, const mcr_field *f)
 {
     mcr_put_i64(t, f->count * f->store->cols);
@@ -131,7 +131,7 @@ static void put_graphs(mcr_text *t, const mcr_field *f)
         mcr_put_text(t, s->label_name[l]);
 }
 
-/* Of a precomputed kernel only the numbers of the objects are needed. */
+/* For a precomputed kernel only the numbers of the objects are needed. */
 static void put_numbers(mcr_text *t, const mcr_field *f)
 {
     mcr_put_i64(t, f->count);
@@ -163,7 +163,7 @@ void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted)
     }
 }
 
-/* Those of sparse vectors, which explicit features have, are not kept. */
+/* Names of sparse features, which explicit features have, are not stored. */
 static bool has_columns(const mcr_store *s)
 {
     return s->column && s->kind == MCR_DENSE;
@@ -189,7 +189,7 @@ bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
 
 /* ---- reading ----------------------------------------------------------------------------------*/
 
-/* Starts must begin with 0, rise, and end with `total`. */
+/* Starts must begin with 0, be ascending, and end with `total`. */
 static bool starts_fit(const int64_t *start, int64_t count, int64_t rows, int64_t total)
 {
     if (!start || count != rows + 1 || start[0] != 0 || start[rows] != total)
@@ -229,7 +229,7 @@ static void get_label_names(mcr_reader *r, mcr_store *store)
             r->bad = true;
 }
 
-/* Graphs go to the builder as a store, so that the names of their labels stay. */
+/* Graphs are passed to the builder as a store, so that the names of their labels are kept. */
 static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, int64_t rows)
 {
     arrays a = {0};
@@ -265,7 +265,7 @@ static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, in
     return s;
 }
 
-/* One field into the builder. r->bad: the bytes do not make sense. */
+/* Reads one field into the builder. r->bad: the bytes are invalid. */
 static mcr_status get_field(mcr_reader *r, mcr_builder *b, int64_t rows)
 {
     arrays a = {0};
@@ -333,7 +333,7 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
     return mcr_builder_finish_filled(out, b, s);
 }
 
-/* Of one field, into the store that was just read. */
+/* Reads the names of one field into the store just read. */
 static void get_names(mcr_reader *r, mcr_store *s)
 {
     if (!s || s->kind != MCR_DENSE || s->column || s->cols != mcr_get_count(r, 8)) {

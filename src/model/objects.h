@@ -1,4 +1,4 @@
-/* objects.h (internal): a data set as bytes: what a model keeps of its support vectors.
+/* objects.h (internal): a data set as bytes: the support vectors in a model file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,12 +8,12 @@
 #include "data/data.h"
 #include "model/container.h"
 
-/* Writes the fields with wanted[f] set; targets and weights are left out. */
+/* Writes the fields with wanted[f] set, without targets and weights. */
 void mcr_put_objects(mcr_text *t, const mcr_data *data, const bool *wanted);
-/* The names of their columns; false: no field has any. */
+/* The names of their columns; false: none have names. */
 bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted);
 void mcr_get_columns(mcr_reader *r, mcr_data *data);
-/* Reads the objects back; every invariant is checked by the builder. */
+/* Reads the objects back; the builder checks every invariant. */
 mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file);
 
 #endif

@@ -1,8 +1,8 @@
 /* onnx.c: reading support vector machines from ONNX files (onnx.proto, any version).
  *
  * A graph may scale its input (Scaler; Sub, Add, Mul, Div by constants), and then has one
- * SVMClassifier or SVMRegressor. What comes after it may only rename and regroup the results.
- * Anything else changes predictions in a way that a model cannot express, and is refused by name.
+ * SVMClassifier or SVMRegressor. Later operators may only rename and regroup the results. Anything
+ * else changes predictions in a way that a model cannot express, and is refused by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "model/protobuf.h"
 
 enum { TENSOR_FLOAT = 1, TENSOR_DOUBLE = 11, NAMED = 2 };
-enum { MOST_STEPS = 64 }; /* before the operator: each is looked for among all nodes */
+enum { MOST_STEPS = 64 }; /* before the operator: each is searched among all nodes */
 
 /* A node of the graph; the attributes are looked up in its bytes. */
 typedef struct node {
@@ -34,7 +34,7 @@ typedef struct constant {
 typedef struct graph {
     mcr *ctx;
     const char *file;
-    bool bad; /* the bytes are no such message */
+    bool bad; /* the bytes are not a valid message */
     mcr_span learner;
     node *node;
     constant *constant;
@@ -146,7 +146,7 @@ static mcr_status read_file(graph *g, mcr_span body)
 
 /* ---- attributes -------------------------------------------------------------------------------*/
 
-/* The bytes of an attribute; empty: the node has none of this name. */
+/* The bytes of an attribute; empty: no attribute with this name. */
 static mcr_span attribute(graph *g, const node *n, const char *name)
 {
     mcr_span body = n->body;
@@ -166,7 +166,7 @@ static mcr_status add_number(graph *g, numbers *to, double value)
     return s;
 }
 
-/* Floats or doubles of `bytes` each, one after the other. */
+/* Floats or doubles of `bytes` each, contiguous. */
 static mcr_status add_packed(graph *g, numbers *to, mcr_span from, size_t bytes)
 {
     mcr_status s = MCR_OK;
@@ -198,7 +198,7 @@ static mcr_status get_floats(graph *g, const node *n, const char *name, numbers 
     return s ? s : check_finite(g, to);
 }
 
-/* As numbers; those beyond 2^53 would change, and are refused. */
+/* Integers as doubles; those beyond 2^53 would change, and are refused. */
 static mcr_status get_ints(graph *g, const node *n, const char *name, numbers *to)
 {
     mcr_span body = attribute(g, n, name);
@@ -254,7 +254,7 @@ static mcr_status read_tensor(graph *g, mcr_span body, numbers *to)
     return s ? s : check_finite(g, to);
 }
 
-/* The numbers of a name; *found: it is a constant. */
+/* The numbers of a constant by name; *found: there is one. */
 static mcr_status find_constant(graph *g, mcr_span name, numbers *to, bool *found)
 {
     *found = true;
@@ -270,7 +270,7 @@ static mcr_status find_constant(graph *g, mcr_span name, numbers *to, bool *foun
 
 /* ---- scaling ----------------------------------------------------------------------------------*/
 
-/* What reaches the operator: factor * x + term, column by column. */
+/* The input of the operator: factor * x + term, per column. */
 typedef struct affine {
     int64_t cols;
     double *factor, *term;
@@ -286,7 +286,7 @@ static mcr_status refuse_node(const graph *g, const node *n, const char *where)
         n->op.count < 60 ? (int)n->op.count : 60, n->op.count ? (const char *)n->op.at : "", where);
 }
 
-/* Column c of a list that has one number for all or one for each. */
+/* Column c of a list with one number for all columns or one for each. */
 static double at_column(const numbers *list, int64_t c)
 {
     return list->value[list->count == 1 ? 0 : c];
@@ -297,7 +297,7 @@ static bool fits_columns(const numbers *list, int64_t cols)
     return list->count == 1 || list->count == cols;
 }
 
-/* The step u -> (u - offset) * scale comes before what is known so far. */
+/* Prepends the step u -> (u - offset) * scale. */
 static mcr_status add_scaler(graph *g, const node *n, affine *a)
 {
     numbers offset = {NULL, 0, 0}, scale = {NULL, 0, 0};
@@ -314,7 +314,7 @@ static mcr_status add_scaler(graph *g, const node *n, affine *a)
     return s;
 }
 
-/* The step u -> u op constant; *next: the name of u. */
+/* Prepends the step u -> u op constant; *next: the name of u. */
 static mcr_status add_step(graph *g, const node *n, affine *a, mcr_span *next)
 {
     numbers by = {NULL, 0, 0};
@@ -347,7 +347,7 @@ static node *find_source(graph *g, mcr_span name)
     return NULL;
 }
 
-/* From the operator back to the input of the graph. */
+/* Follows the input of the operator back to that of the graph. */
 static mcr_status follow_input(graph *g, mcr_span name, affine *a)
 {
     mcr_status s = MCR_OK;
@@ -376,7 +376,7 @@ static mcr_status follow_input(graph *g, mcr_span name, affine *a)
     return s ? s : damaged(g);
 }
 
-/* (x - shift) * factor for what is factor * x + term. */
+/* (x - shift) * factor, equivalent to factor * x + term. */
 static mcr_status make_scaling(graph *g, mcr_foreign *h, const affine *a)
 {
     mcr *ctx = g->ctx;
@@ -444,7 +444,7 @@ static mcr_status find_svm(graph *g, const node **out)
                               "SVMClassifier and SVMRegressor of ai.onnx.ml; this one has neither");
 }
 
-/* What follows must leave decisions as they are; Mercer's own files say which learner it is. */
+/* Later operators must not change decisions; Mercer's own files name the learner. */
 static mcr_status check_after(graph *g)
 {
     static const char *const plain[] = {"Constant",   "Identity", "Cast",    "ZipMap",
@@ -538,8 +538,7 @@ static mcr_status read_names(graph *g, const node *n, mcr_foreign *h)
     return s ? s : g->bad ? damaged(g) : MCR_OK;
 }
 
-/* The numbers of classes, labels, vectors and rho must fit each other, and no name may stand
- * twice. */
+/* The numbers of classes, labels, vectors and rho must be consistent, and names unique. */
 static mcr_status check_classes(graph *g, const mcr_foreign *h)
 {
     int64_t k = h->labels;
@@ -594,7 +593,7 @@ static mcr_status read_offsets(graph *g, const node *n, mcr_foreign *h)
     return s;
 }
 
-/* Coefficients stand one output after the other. */
+/* Coefficients are stored output by output. */
 static mcr_status read_vectors(graph *g, const node *n, const mcr_foreign *h,
                                mcr_foreign_vectors *v)
 {
@@ -634,7 +633,7 @@ static mcr_status read_operator(graph *g, const node *n, mcr_foreign *h, mcr_for
     if (!s && h->type < MCR_FOREIGN_ONE_CLASS) {
         s = read_classes(g, n, h);
     } else if (!s) {
-        h->classes = 2; /* as LIBSVM counts where there are none */
+        h->classes = 2; /* LIBSVM's convention if there are none */
         h->support = get_int(g, n, "n_supports", 0);
         s = h->rhos == 1 ? MCR_OK : damaged(g);
     }

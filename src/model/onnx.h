@@ -1,5 +1,5 @@
 /* onnx.h (internal): support vector machines in ONNX files: the operators SVMClassifier and
- * SVMRegressor of ai.onnx.ml, with scaling in front of them.
+ * SVMRegressor of ai.onnx.ml, optionally preceded by scaling.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include <mercer/model.h>
 
-/* Where Mercer's own files keep the learner, among the properties of the model. */
+/* The property of the model in which Mercer's own files store the learner. */
 #define MCR_ONNX_LEARNER "mercer.learner"
 
 bool mcr_onnx_recognise(const void *bytes, size_t count);

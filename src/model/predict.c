@@ -1,8 +1,8 @@
 /* predict.c: predictions by blocks of objects.
  *
  * The kernel values of a block against all support vectors are computed once and used for all
- * outputs. Where only the class is wanted they are computed in float first; objects whose decision
- * is closer than float's errors allow are then computed in double, so that the class is the same.
+ * outputs. If only the class is needed they are computed in float first; objects whose decision is
+ * within the error of float are then recomputed in double, so that the class is the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "base/threads.h"
 
 enum { BLOCK = 16384, LEAST = 1024, FEWEST = 16, ROWS = 1024 };
-/* Scores of a block, so that many outputs do not touch much new memory; and what so many classes
- * that blocks get small may take of it. */
+/* Scores per block, limited so that many outputs do not touch much new memory; and the larger limit
+ * for so many classes that blocks would become small. */
 enum { SCORES = 1 << 18, MOST_SCORES = 1 << 21 };
 enum { CHUNK = MCR_PREDICTION_CHUNK };
 
@@ -29,7 +29,7 @@ typedef struct spread_job {
     int64_t n;
 } spread_job;
 
-/* Sums lie by output, scores by object. */
+/* Transposes: sums are stored by output, scores by object. */
 static mcr_status spread_chunk(void *arg, int64_t first, int64_t end)
 {
     const spread_job *job = arg;
@@ -94,7 +94,7 @@ static mcr_status score_second(mcr_prediction *w, const mcr_data *part)
     return s;
 }
 
-/* sqrt of the largest K(x,x) K(z,z): no |K(x,z)| of a PSD kernel is larger. */
+/* sqrt of the largest K(x,x) K(z,z): an upper bound of |K(x,z)| for a PSD kernel. */
 static mcr_status largest_value(mcr_prediction *w, mcr_gram *gram, double *largest)
 {
     int64_t rows = mcr_gram_rows(gram), cols = mcr_gram_cols(gram);
@@ -111,8 +111,8 @@ static mcr_status largest_value(mcr_prediction *w, mcr_gram *gram, double *large
     return s;
 }
 
-/* Pairs: unsure where a class could win more votes than the winner if every pair that is too close
- * to call went the other way. Votes are as in mcr_fitted_decide: the first of equals wins. */
+/* Pairs: unsure if a class could get more votes than the winner if every pair too close to call
+ * went the other way. Votes as in mcr_fitted_decide: the first of equals wins. */
 static bool votes_unsure(const mcr_prediction *w, const double *score, double largest,
                          int64_t *votes)
 {
@@ -121,7 +121,7 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     memset(votes, 0, sizeof *votes * (size_t)(2 * k));
     for (int64_t a = 0, o = 0; a < k; a++) {
         int64_t own = 0, own_most = 0;
-        for (int64_t b = a + 1; b < k; b++, o++) { /* no branch: nobody could foresee it */
+        for (int64_t b = a + 1; b < k; b++, o++) { /* no branch: it could not be predicted */
             int64_t far = fabs(score[o]) > w->error[o] * largest, up = score[o] > 0;
             own += far & up;
             own_most += 1 - (far & (1 - up));
@@ -140,7 +140,7 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     return false;
 }
 
-/* Whether float's errors could change the decision; `votes`: space for twice the classes. */
+/* Whether float errors could change the decision; `votes`: buffer for twice the classes. */
 static bool is_unsure(const mcr_prediction *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
@@ -177,13 +177,13 @@ static mcr_status unsure_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Lists the objects whose decision is not known; gives how many there are. */
+/* Lists the objects whose decision is unsure; returns their number. */
 static int64_t list_unsure(mcr_prediction *w)
 {
     int64_t unsure = 0;
     for (int64_t i = 0; i < w->count; i++)
         if (w->unsure[i])
-            w->unsure[unsure++] = i; /* never ahead of what is still to be read */
+            w->unsure[unsure++] = i; /* never ahead of the read position */
     return unsure;
 }
 
@@ -203,7 +203,7 @@ static mcr_status score_few(mcr_prediction *w, const mcr_data *part, const int64
     return s;
 }
 
-/* Classes of a block by votes of pairs in float; those that are close by scores in double. */
+/* Classes of a block by votes of pairs in float; close ones by scores in double. */
 static mcr_status vote_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data *part)
 {
     const mcr_fitted *f = w->model->fitted;
@@ -227,7 +227,7 @@ static mcr_status vote_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data
     return s;
 }
 
-/* Scores of a block in float, those that are close to a decision again in double. */
+/* Scores of a block in float; those close to a decision again in double. */
 static mcr_status score_quickly(mcr_prediction *w, mcr_gram *gram, const mcr_data *part)
 {
     unsure_job job = {w, 0};
@@ -328,7 +328,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
                           .across = across,
                           .block = (int64_t)block,
                           .held = (int64_t)block,
-                          /* No power of two: outputs would share cache sets. */
+                          /* Not a power of two: outputs would cause cache conflicts. */
                           .ld = (int64_t)(block + 63) / 64 * 64 + 64,
                           .basis = m->basis,
                           .segment = f->segment,
@@ -353,7 +353,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
             }
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = MCR_FLOAT_ERROR * sqrt(w->error[o]);
-    if (w->predictor) /* it needs the support vectors themselves */
+    if (w->predictor) /* needs the support vectors themselves */
         return open_predictor(w, std);
     if (f->second || across)
         return MCR_OK;
@@ -369,8 +369,8 @@ static bool fit_float(const double *x, size_t n)
     return fit;
 }
 
-/* The coefficients in float, for scores that are only compared; none where one is too large for
- * float, or so small that it would lose digits. */
+/* The coefficients in float, for scores that are only compared; none if one is too large for float,
+ * or so small that it would lose digits. */
 static mcr_status open_rough(mcr_prediction *w)
 {
     size_t all = 0;
@@ -397,7 +397,7 @@ static mcr_status open_rough(mcr_prediction *w)
     return MCR_OK;
 }
 
-/* Counts votes in place of scores where that is less work; blocks can then be large. */
+/* Counts votes instead of scores if that is less work; blocks can then be large. */
 static mcr_status open_votes(mcr_prediction *w, int64_t n)
 {
     mcr_status s = mcr_pair_votes_open(&w->votes, w);
@@ -410,7 +410,7 @@ static mcr_status open_votes(mcr_prediction *w, int64_t n)
     return w->unsure && w->class ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* What is wanted; NULL: not. */
+/* The requested outputs; NULL: not requested. */
 typedef struct wanted {
     double *value, *score, *proba, *std;
 } wanted;
@@ -439,7 +439,7 @@ static mcr_status decide_chunk(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* What overflows is no prediction. */
+/* Values that overflow are not predictions. */
 static mcr_status check_numbers(const mcr_prediction *w, int64_t first, const double *v,
                                 int64_t each)
 {
@@ -492,7 +492,7 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
     mcr_prediction w;
     double began = mcr_now();
     mcr_status s = open_work(&w, ctx, m, across, n, to->std != NULL);
-    /* The bound on float's errors holds for kernels that are positive semidefinite. */
+    /* The bound of float errors holds for positive semi-definite kernels. */
     bool quickly = !across && !to->score && !to->proba && !f->slope && !f->curve &&
                    f->rule <= MCR_RULE_LARGEST && f->task == MCR_CLASSIFY && !w.predictor &&
                    mcr_kernel_definite(m->kernel, NULL) == MCR_PSD;
@@ -520,7 +520,7 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
     return s;
 }
 
-/* A threshold decides by the score or the probability, whether these are wanted or not. */
+/* A threshold decides by score or probability, whether these are requested or not. */
 static mcr_status predict_ready(mcr *ctx, const mcr_model *m, const mcr_data *data,
                                 mcr_gram *across, const wanted *to)
 {

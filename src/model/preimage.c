@@ -1,10 +1,10 @@
-/* preimage.c: coordinates of a pca, and vectors whose image is near a projection.
+/* preimage.c: coordinates of a pca, and pre-images of projections.
  *
- * The projection of Phi(x) onto the mean and the components is P = sum_i g_i Phi(x_i), with g_i the
- * share of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z) near P.
- * For rbf a good guess is the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i K(x_i, z), where
- * the distance has no slope (Mika et al., 1999), from x itself; for other kernels it is x.
- * preimage_search.c takes it from there.
+ * The projection of Phi(x) onto the mean and the components is P = sum_i g_i Phi(x_i), where g_i is
+ * the coefficient of x_i in the mean plus sum_c f_c(x) a_ci. A pre-image is a vector z with Phi(z)
+ * close to P. For rbf a good guess is the fixed point z = sum_i g_i K(x_i, z) x_i / sum_i g_i
+ * K(x_i, z), a stationary point of the distance (Mika et al., 1999), starting at x; for other
+ * kernels it is x. preimage_search.c improves it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 
 enum { MOST_STEPS = 300 };
 
-/* A step is the last when it moves an object by less than this part of its length. */
+/* Iteration ends when a step moves an object by less than this fraction of its length. */
 static const double fixed = 1e-9;
 
 mcr_status mcr_transform(mcr *ctx, const mcr_model *m, const mcr_data *data, double *coordinates)
@@ -97,7 +97,7 @@ mcr_status mcr_preimage_names(mcr *ctx, const mcr_model *m, const char **name)
     char **column = at < 0 ? NULL : m->basis->store[at]->column;
     for (int64_t c = 0; c < cols && column; c++)
         if (!column[c][0])
-            column = NULL; /* one without a name: they are of little use */
+            column = NULL; /* not all are named: names are of little use */
     for (int64_t c = 0; c < cols; c++)
         name[c] = column ? column[c] : NULL;
     return MCR_OK;
@@ -142,7 +142,7 @@ mcr_status mcr_images_values(const mcr_images *p, const double *z, int64_t count
     return s;
 }
 
-/* g: the projections' coefficients. */
+/* Computes g, the coefficients of the projections. */
 static mcr_status project(const mcr_images *p, const mcr_data *part)
 {
     const mcr_fitted *fitted = p->model->fitted;
@@ -159,8 +159,8 @@ static mcr_status project(const mcr_images *p, const mcr_data *part)
 
 /* ---- the fixed point --------------------------------------------------------------------------*/
 
-/* k becomes g K over its sum; a sum that is nothing but rounding has no fixed point near, and the
- * object starts again from its nearest neighbour (once; then it stays where it is). */
+/* k becomes g K divided by its sum; a sum that is only rounding error has no fixed point nearby,
+ * and the object restarts from its nearest neighbour (once; then it stays in place). */
 static bool make_weights(const mcr_images *p, int64_t b, bool *restarted, double *z)
 {
     double *k = p->k + b * p->n, sum = 0, size = 0;
@@ -245,7 +245,7 @@ static mcr_status measure(const mcr_images *p)
 
 /* ---- a call -----------------------------------------------------------------------------------*/
 
-/* All that a call needs beside the caller's arrays, sparse vectors made dense included. */
+/* All memory of a call beside the caller's arrays, including dense copies of sparse vectors. */
 static mcr_status take_budget(mcr_images *p)
 {
     size_t n = (size_t)p->n, cols = (size_t)p->cols, blocks = 5;
@@ -292,7 +292,7 @@ static mcr_status open_images(mcr_images *p)
     return s;
 }
 
-/* Back to the units of the data. */
+/* Converts back to the units of the data. */
 static void unscale(const mcr_images *p, double *vectors, int64_t count)
 {
     const mcr_scaling *s = p->model->scaling;
@@ -308,7 +308,7 @@ static void unscale(const mcr_images *p, double *vectors, int64_t count)
     }
 }
 
-/* part and scaled: the same objects as they are and as the kernel sees them. */
+/* part and scaled: the same objects before and after preprocessing. */
 static mcr_status one_block(mcr_images *p, const mcr_data *part, const mcr_data *scaled)
 {
     p->count = mcr_data_count(part);

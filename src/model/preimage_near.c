@@ -1,8 +1,8 @@
 /* preimage_near.c: vectors from distances and inner products.
  *
  * If K is a function of the distance, P.Phi(x_i) = K(z,x_i) gives the distance of z to x_i,
- * wherever P is an image; if it is a rising function of the inner product, P.Phi(e_j) gives
- * coordinate j. Else K gives the distances of P in feature space.
+ * wherever P is an image; if it is an increasing function of the inner product, P.Phi(e_j) gives
+ * coordinate j. Otherwise K gives the distances of P in feature space.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ typedef struct near {
     double *b;             /* count x count: inner products of the chosen */
 } near;
 
-/* The basis objects with the least of `far`, nearest first. */
+/* The basis objects with the smallest `far`, nearest first. */
 static void choose(near *t, const double *far, int64_t n, int64_t most)
 {
     t->count = 0;
@@ -44,7 +44,7 @@ static double profile_at(const mcr_kernel *k, double s, double t, double *buffer
     return buffer[0];
 }
 
-/* The t with F(t) = value, for an F that falls. */
+/* The t with F(t) = value, for a decreasing F. */
 static double invert_falling(const mcr_kernel *k, double value, double unit, double *buffer)
 {
     double low = 0, high = unit;
@@ -62,7 +62,8 @@ static double invert_falling(const mcr_kernel *k, double value, double unit, dou
     return 0.5 * (low + high);
 }
 
-/* How many times larger squared distances among the chosen are in input space: least squares. */
+/* The ratio of squared distances among the chosen objects in input space and feature space, by
+ * least squares. */
 static double scale_of(const near *t, const double *feature)
 {
     double above = 0, below = 0;
@@ -199,7 +200,7 @@ bool mcr_images_rises(const mcr_kernel *k)
     return others == 0 && (k->type == &mcr_kernel_sum ? rising > 0 : rising == 1);
 }
 
-/* The s with F(s) = value, for an F that rises. */
+/* The s with F(s) = value, for an increasing F. */
 static double invert_rising(const mcr_kernel *k, double value, double unit, double *buffer)
 {
     double low = -unit, high = unit;

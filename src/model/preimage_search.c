@@ -1,9 +1,9 @@
 /* preimage_search.c: the vector whose image is nearest to a projection.
  *
  * Candidates first: a guess, the best basis object, vectors from distances and inner products. The
- * best of them is improved by descent on the distance in feature space: with derivatives where K is
- * a function of x.z, |x-z|^2 and |x-z|_1 (kernel/profile.h), else with central differences where
- * there are few features.
+ * best of them is improved by descent on the distance in feature space: with derivatives if K is a
+ * function of x.z, |x-z|^2 and |x-z|_1 (kernel/profile.h), else with central differences if there
+ * are few features.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@ enum { MOST_STEPS = 300, MOST_TRIES = 3000, FEW_FEATURES = 64 };
 typedef struct search {
     mcr_images *p;
     int64_t b;          /* object of the block */
-    double unit;        /* about how far basis objects are from each other in one coordinate */
-    double size;        /* of kernel values */
+    double unit;        /* typical distance between basis objects in one coordinate */
+    double size;        /* magnitude of kernel values */
     double *z;          /* cols: where f was computed last */
     double *at[3];      /* n: s, t, u */
     double *value;      /* 4 n: F and its derivatives */
@@ -101,7 +101,7 @@ static mcr_status slope_by_profile(void *arg, double *slope)
     return MCR_OK;
 }
 
-/* For any kernel; where it has no value (negative numbers for chi2) the distance is infinite. */
+/* For any kernel; where it is undefined (negative numbers for chi2) the distance is infinite. */
 static mcr_status value_of(const search *t, const double *z, int64_t count, double *f)
 {
     const mcr_images *p = t->p;
@@ -192,7 +192,7 @@ static mcr_status improve(search *t, double *best, double *f)
         .gradient = known ? slope_by_profile : slope_by_kernel,
         .arg = t,
     };
-    /* Rounding of the sum is no distance. */
+    /* A distance within the rounding error of the sum counts as 0. */
     if ((!known && p->cols > FEW_FEATURES) || *f <= 64 * DBL_EPSILON * t->size)
         return MCR_OK;
     double *z = mcr_alloc(p->ctx, (size_t)p->cols, sizeof *z);
@@ -208,8 +208,8 @@ static mcr_status improve(search *t, double *best, double *f)
     return s;
 }
 
-/* Absolute differences have kinks, where descent gets stuck: steps along the axes, ever shorter
- * ones. */
+/* Absolute differences have kinks, where descent gets stuck: coordinate search with decreasing
+ * steps. */
 static mcr_status walk(search *t, double *best, double *f)
 {
     mcr_status s = MCR_OK;

@@ -1,4 +1,4 @@
-/* protobuf.c: reading messages of protocol buffers.
+/* protobuf.c: reading protocol buffer messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ static void skip(mcr_span *s, size_t count)
 
 bool mcr_proto_number(mcr_span *s, uint64_t *value, bool *bad)
 {
-    enum { MOST = 10 }; /* bytes: seven bits in each */
+    enum { MOST = 10 }; /* bytes of 7 bits each */
     *value = 0;
     for (size_t i = 0; i < s->count && i < MOST; i++) {
         *value |= (uint64_t)(s->at[i] & 127) << 7 * i;

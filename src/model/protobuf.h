@@ -1,5 +1,4 @@
-/* protobuf.h (internal): reading messages of protocol buffers: fields with a number, one after the
- * other.
+/* protobuf.h (internal): reading protocol buffer messages: a sequence of numbered fields.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the file, which must outlive it. */
+/* Bytes of the file, which must stay valid. */
 typedef struct mcr_span {
     const unsigned char *at;
     size_t count;
 } mcr_span;
 
 typedef enum mcr_wire {
-    MCR_WIRE_NUMBER = 0, /* a whole number of any length */
+    MCR_WIRE_NUMBER = 0, /* an integer of any length */
     MCR_WIRE_64 = 1,
     MCR_WIRE_BYTES = 2, /* a text, a message or packed numbers */
     MCR_WIRE_32 = 5,
@@ -26,14 +25,14 @@ typedef enum mcr_wire {
 typedef struct mcr_proto_field {
     uint64_t number;
     mcr_wire wire;
-    uint64_t value; /* of a number, or the bits of 32 or 64 */
+    uint64_t value; /* the value of an integer, or the bits of 32 or 64 */
     mcr_span bytes;
 } mcr_proto_field;
 
-/* The next field, which is then no longer part of the message. false: there is none, or (*bad) the
- * rest is no message. */
+/* Removes the next field from the message. false: there is none, or (*bad) the remaining bytes are
+ * not a message. */
 bool mcr_proto_next(mcr_span *message, mcr_proto_field *field, bool *bad);
-/* The next whole number of a packed list; as above. */
+/* The next integer of a packed list; as above. */
 bool mcr_proto_number(mcr_span *packed, uint64_t *value, bool *bad);
 bool mcr_span_is(mcr_span s, const char *text);
 bool mcr_span_equal(mcr_span a, mcr_span b);

@@ -1,5 +1,5 @@
-/* save.c: models to their files, which load.c reads. The layout of the file is in container.h; what
- * each section holds stands here, beside the code that writes it.
+/* save.c: writes model files, which load.c reads. container.h describes the layout of the file; the
+ * contents of each section are documented here, next to the code that writes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 /* ---- writing ----------------------------------------------------------------------------------*/
 
-/* INFO: how it was made. */
+/* INFO: how the model was trained. */
 static void put_info(mcr_text *t, const mcr_model *m)
 {
     const mcr_report_fit *r = &m->report;
@@ -23,7 +23,7 @@ static void put_info(mcr_text *t, const mcr_model *m)
     mcr_put_i64(t, (int64_t)r->seed);
     mcr_put_i64(t, r->n);
     mcr_put_i64(t, r->features);
-    /* The first was the time it took: without it the same call makes the same file. */
+    /* The first was the training time: without it the same call writes the same file. */
     const double number[] = {NAN, r->accuracy, r->mse, r->r2};
     mcr_put_reals(t, number, sizeof number / sizeof *number);
 }
@@ -47,7 +47,7 @@ static void put_classes(mcr_text *t, const mcr_model *m)
         mcr_put_text(t, m->class_name[c]);
 }
 
-/* TARG: names of the outputs, where there are several targets. */
+/* TARG: names of the outputs, if there are several targets. */
 static void put_targets(mcr_text *t, const mcr_model *m)
 {
     mcr_put_i64(t, m->fitted->outputs);
@@ -73,8 +73,7 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
-/* MORE: numbers of the learner's own. Models of learners that have none are without this
- * section. */
+/* MORE: numbers specific to the learner. Omitted if it has none. */
 static void put_extras(mcr_text *t, const mcr_fitted *f)
 {
     mcr_put_i64(t, f->extras);
@@ -102,8 +101,7 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
     const mcr_kernel *kernel[] = {m->kernel, m->fitted->second};
     bool loaded = mcr_data_numbers_only(m->basis); /* then it has only the fields that are needed */
     bool *wanted = mcr_alloc_zero(m->ctx, (size_t)m->basis->fields, sizeof *wanted);
-    mcr_data *one =
-        NULL; /* object is enough: some kernels do all their work while they are bound */
+    mcr_data *one = NULL; /* one object suffices: some kernels do all their work in bind */
     mcr_status s = wanted ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t f = 0; f < m->basis->fields && loaded && !s; f++)
         wanted[f] = true;
@@ -116,7 +114,7 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
         mcr_binding_close(binding);
         binding = NULL;
     }
-    /* A constant kernel reads none: one is kept, or there would be no objects. */
+    /* A constant kernel reads no field: one is kept, because objects need a field. */
     bool any = false;
     for (int64_t f = 0; f < m->basis->fields && !s; f++)
         any |= wanted[f];
@@ -127,7 +125,7 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
     return s;
 }
 
-/* SCAL: what is done to vectors before the kernel sees them. */
+/* SCAL: the scaling of vectors before the kernel. */
 static void put_scaling(mcr_text *t, const mcr_scaling *s)
 {
     mcr_put_i64(t, s->fields);
@@ -139,7 +137,7 @@ static void put_scaling(mcr_text *t, const mcr_scaling *s)
     }
 }
 
-/* TABL: the table that it was trained on: columns, and which of them were targets and weights. */
+/* TABL: the training table: columns, and which of them were targets and weights. */
 static void put_layout(mcr_text *t, const mcr_layout *l)
 {
     mcr_put_i64(t, l->columns);
@@ -168,7 +166,7 @@ static void put_table(mcr_text *file, mcr_text *part, const mcr_layout *l)
     }
 }
 
-/* COLS: names of columns, where a file had them; OBJS: the objects. */
+/* COLS: names of columns, if known; OBJS: the objects. */
 static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
 {
     bool *wanted = NULL;
@@ -250,7 +248,7 @@ static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
     return file->status;
 }
 
-/* What is about to be written must load: a model that does not is no model. */
+/* The file must be loadable: this is checked before it is written. */
 static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
 {
     mcr_model *copy = NULL;
@@ -263,7 +261,7 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
                        "in Mercer, please report it");
 }
 
-/* The whole file, which has been read back once. */
+/* Builds the whole file, and reads it back once. */
 static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const char *name)
 {
     mcr_text part;

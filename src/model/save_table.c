@@ -1,6 +1,6 @@
-/* save_table.c: what models of tables keep besides: ROLE, the role of each column; FILL, what
- * stands for missing values, and the categories of the training objects. Models of numbers alone
- * have no ROLE and no FILL. JOIN: the column by which another table was joined to the objects.
+/* save_table.c: additional sections of models trained on tables: ROLE, the role of each column;
+ * FILL, the substitutes for missing values and the categories of the training objects; JOIN, the
+ * column by which another table was joined. Models of numbers alone have no ROLE and no FILL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,7 +71,7 @@ static mcr_status damaged(const mcr_container *c)
                        "the model file is damaged (its columns); restore it or train again");
 }
 
-/* `count` texts, the caller's; NULL: the section is damaged, or there is no memory. */
+/* `count` texts, owned by the caller; NULL: the section is damaged, or out of memory. */
 static char **get_texts(mcr_reader *r, int64_t count)
 {
     char **text = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *text);
@@ -118,7 +118,7 @@ static mcr_status get_join(mcr_layout *l, const mcr_container *c, mcr_reader *r)
     return s;
 }
 
-/* The role of the field, as the table's columns had it. */
+/* The role of the field, from the table's columns. */
 static mcr_role role_of(const mcr_layout *l, const mcr_store *s)
 {
     if (s->kind == MCR_DENSE && strcmp(s->name, "x") == 0)

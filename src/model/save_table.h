@@ -1,4 +1,4 @@
-/* save_table.h (internal): sections of models of tables.
+/* save_table.h (internal): sections of models trained on tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,14 +8,15 @@
 #include "model/container.h"
 #include "model/model.h"
 
-/* ROLE, where the layout has roles. */
+/* Writes ROLE, if the layout has roles. */
 void mcr_put_roles(mcr_text *t, const mcr_layout *layout);
-/* JOIN, where a table was joined. */
+/* Writes JOIN, if a table was joined. */
 void mcr_put_join(mcr_text *t, const mcr_layout *layout);
 /* FILL; false: there is nothing to write. */
 bool mcr_put_fill(mcr_text *t, const mcr_scaling *scaling);
-/* After the layout and the objects: the roles of both. */
+/* Reads the roles of layout and objects; call it after reading both. */
 mcr_status mcr_get_roles(mcr_model *model, const mcr_container *c);
-mcr_status mcr_get_fill(mcr_model *model, const mcr_container *c); /* after the scaling */
+mcr_status mcr_get_fill(mcr_model *model, const mcr_container *c); /* call it after reading the
+                                                                    * scaling */
 
 #endif

@@ -1,4 +1,4 @@
-/* score.c: how good predictions are.
+/* score.c: scores of predictions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ mcr_status mcr_model_match(int64_t **out, mcr *ctx, const mcr_model *m, const mc
     return match ? MCR_OK : MCR_NO_MEMORY;
 }
 
-/* match: the number of each class of the data in `value`; NULL: the same. */
+/* match: the number in `value` of each class of the data; NULL: the same numbers. */
 static void score_classes(const mcr_data *data, const double *value, const int64_t *match,
                           mcr_metrics *out)
 {
@@ -46,7 +46,7 @@ void mcr_numbers_score(const double *y, const double *value, int64_t step, const
         n += weight ? weight[i] : 1;
     for (int64_t i = 0; i < out->n; i++)
         largest = fmax(largest, fmax(fabs(y[i * step]), fabs(value[i * step])));
-    /* Divided by a power of two where squares would overflow or vanish: no other digit changes. */
+    /* Divides by a power of two if squares would overflow or underflow: no other digit changes. */
     if (largest > 1e150 || largest < 1e-150)
         (void)frexp(largest, &e);
     for (int64_t i = 0; i < out->n; i++)
@@ -63,7 +63,7 @@ void mcr_numbers_score(const double *y, const double *value, int64_t step, const
     out->r2 = total > 0 ? 1 - squares / total : NAN;
 }
 
-/* Detection: targets +1 (or any number > 0) are insiders. */
+/* Detection: targets +1 (or any number > 0) are inliers. */
 static void score_detection(const mcr_data *data, const double *value, mcr_metrics *out)
 {
     const double *y = mcr_data_targets(data);
@@ -73,8 +73,8 @@ static void score_detection(const mcr_data *data, const double *value, mcr_metri
     out->accuracy = (double)right / (double)out->n;
 }
 
-/* The adjusted Rand index (Hubert and Arabie, 1985): pairs that classes and clusters both keep
- * together, 0 as by chance, 1 for the same partition. */
+/* The adjusted Rand index (Hubert and Arabie, 1985): pairs that both classes and clusters keep
+ * together; 0 for chance, 1 for the same partition. */
 mcr_status mcr_clusters_score(mcr *ctx, const mcr_partition *p, mcr_metrics *out)
 {
     int64_t classes = p->classes, k = p->clusters;
@@ -111,7 +111,7 @@ static mcr_metrics no_metrics(const mcr_data *data)
                          .rand = NAN};
 }
 
-/* Targets are taken by their place; names that differ are a mistake. */
+/* Targets are matched by position; different names are an error. */
 static mcr_status check_targets(mcr *ctx, const mcr_model *m, const mcr_data *data)
 {
     int64_t count = mcr_model_targets(m), found = mcr_data_target_count(data);

@@ -2,8 +2,7 @@
  *
  * Numbers and the parts of dates go into one rbf, categories into equal, sets into tanimoto, and
  * long texts into a normalised blended spectrum. Ids and ignored columns are not fields, and a
- * column that is constant changes no distance. Which combination is the default, and why, is in
- * docs/tables.md.
+ * constant column changes no distance. docs/tables.md explains the default combination.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +23,7 @@ typedef struct parts {
     int64_t long_texts, sets;
 } parts;
 
-/* Bytes of a text on average. */
+/* The mean length of a text in bytes. */
 static double mean_length(const mcr_data *data, int64_t field)
 {
     mcr_field f = mcr_data_field(data, field);
@@ -86,7 +85,7 @@ static mcr_status inner_products(double *k, mcr *ctx, const mcr_data *some, cons
     return s;
 }
 
-/* 1 over the median of |x - z|^2 > 0 among some hundred objects drawn at random; 1 where all are
+/* 1 / the median of |x - z|^2 > 0 among a few hundred objects drawn at random; 1 if all are
  * equal. */
 static mcr_status median_gamma(double *gamma, mcr *ctx, const mcr_data *data, const char *columns)
 {
@@ -122,8 +121,8 @@ typedef struct range {
     int values;
 } range;
 
-/* rbf(columns, gamma=...), with two digits: the heuristic is not better than that. Ranges begin at
- * a power of 2: their values then have few digits, too. */
+/* rbf(columns, gamma=...) with two digits, the accuracy of the heuristic. Ranges begin at a power
+ * of 2, so that their values have few digits, too. */
 static mcr_status put_rbf(mcr_text *to, mcr *ctx, const mcr_data *data, const char *columns,
                           const range *of)
 {

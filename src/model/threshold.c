@@ -1,5 +1,5 @@
-/* threshold.c: the operating point of a model of two classes: from which decision value, or
- * probability, on an object is of the positive class.
+/* threshold.c: the operating point of a two-class model: the decision value, or probability, from
+ * which an object is predicted positive.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

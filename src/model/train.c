@@ -14,7 +14,7 @@
 #include "base/stream.h"
 #include "base/team.h"
 
-/* Variance of all values of a field of vectors; zeros that a sparse one does not hold count too. */
+/* Variance of all values of a field of vectors, including the zeros of sparse ones. */
 static mcr_status variance_of(mcr *ctx, mcr_field f, double *variance)
 {
     double count = (double)f.count * (double)f.store->cols;
@@ -83,8 +83,8 @@ static int64_t count_features(const mcr_data *data)
     return sum;
 }
 
-/* Predicts the training objects, from `first` on, whose outcome the learner does not know, and
- * counts the right ones. */
+/* Predicts the training objects, from `first` on, for which the learner does not know the result,
+ * and counts the correct ones. */
 static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t first)
 {
     const mcr_fitted *f = m->fitted;
@@ -115,7 +115,7 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t firs
     return s;
 }
 
-/* Of rows that are spread over several processes: from sums over all of them. */
+/* For rows distributed over several processes: from sums over all of them. */
 static mcr_status score_spread(mcr_model *m, const mcr_data *data)
 {
     int64_t n = mcr_data_count(data), k = mcr_model_targets(m), vary = 0;
@@ -179,7 +179,7 @@ static mcr_status score_training(mcr_model *m, const mcr_data *data, int64_t fir
                                            : MCR_OK;
 }
 
-/* What the objects of the basis should have been: slacks and margins follow. */
+/* Stores the targets of the basis, for slacks and margins. */
 static mcr_status keep_targets(mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
@@ -234,10 +234,10 @@ static mcr_status assemble(mcr_model *m, const mcr_data *data, int64_t first, bo
     m->report.seed = mcr_seed(m->ctx);
     if (!s && !unscored)
         s = score_training(m, data, first);
-    return s == MCR_STOPPED ? MCR_OK : s; /* the model is there; only its score is not known */
+    return s == MCR_STOPPED ? MCR_OK : s; /* the model is complete; only its score is unknown */
 }
 
-/* Coefficients of a model belong to its training objects by their numbers. */
+/* The coefficients of a start model refer to its training objects by number. */
 static mcr_status check_start(const mcr_options *options, const mcr_data *data,
                               const mcr_model *start)
 {
@@ -257,7 +257,7 @@ static mcr_status check_start(const mcr_options *options, const mcr_data *data,
     return MCR_OK;
 }
 
-/* A learner may look for a better kernel: the model has what it found. */
+/* If the learner has optimised the kernel, the model gets the result. */
 static void adopt_kernel(mcr_model *m)
 {
     if (!m->fitted->kernel)
@@ -282,8 +282,8 @@ double mcr_time_limit(const mcr_options *options)
 
 #define SCORE_SECONDS 0.1
 
-/* Learners watch their own limits where they can keep the best so far; what they do before and
- * after that (binding a kernel, a last pass, the score) ends by the deadline of the context. */
+/* Learners check their own limits if they can return the best solution so far; the work before and
+ * after (binding a kernel, a last pass, the score) is limited by the deadline of the context. */
 static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const mcr_learning *in,
                                 bool unscored)
 {
@@ -298,7 +298,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);
-    /* The score is worth a little more. */
+    /* Allows a little more time for the score. */
     double left = began + limit + SCORE_SECONDS - mcr_now();
     mcr_deadline_set_whole(ctx, limit > 0 ? fmax(left, 1e-6) : 0);
     if (!s)
@@ -307,7 +307,7 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     return s;
 }
 
-/* Begins, or goes on, with the checkpoint of this training. */
+/* Starts a checkpoint of this training, or continues from it. */
 static mcr_status open_checkpoint(const mcr_options *options, const mcr_learning *in)
 {
     const mcr_learner_type *type = options->type;
@@ -372,8 +372,8 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     return s;
 }
 
-/* Which class is the rarer is seen in training, not in what is predicted. Of numbers it is the
- * second anyway. */
+/* Records the rarer class of the training data, because new data may differ. For numbers it is the
+ * second class anyway. */
 static mcr_status keep_positive(mcr_model *m, const mcr_data *data)
 {
     double positive = (double)mcr_data_positive(data);

@@ -1,4 +1,4 @@
-/* update.c: going on from a model with more data.
+/* update.c: continuing from a model with more data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 
 /* ---- options ----------------------------------------------------------------------------------*/
 
-/* One option of a model's text, "name=value" or "name=\"value\"", into `buffer` as name and value,
- * both ended by zero bytes; returns what is left of the text, NULL: it is not well made. */
+/* Splits one option of a model's text, "name=value" or "name=\"value\"", into name and value in
+ * `buffer`, both NUL-terminated; returns the remaining text, NULL: invalid. */
 static const char *next_option(const char *text, char *buffer, char **value)
 {
     size_t name = strcspn(text, "=");
@@ -54,7 +54,7 @@ mcr_status mcr_options_of(mcr_options **out, mcr *ctx, const mcr_model *model)
 
 /* ---- more data --------------------------------------------------------------------------------*/
 
-/* Coefficients of one kernel say nothing in the feature space of another. */
+/* Coefficients for one kernel are meaningless in the feature space of another. */
 static mcr_status check_kernel(const mcr_options *options, const mcr_kernel *kernel,
                                const mcr_model *model)
 {
@@ -104,7 +104,7 @@ static mcr_status join(mcr_data **out, const mcr_options *options, const mcr_dat
     return s;
 }
 
-/* Numbers of the objects among all that were ever seen. */
+/* Numbers of the objects among all objects seen so far. */
 static void number_objects(mcr_model *m, const mcr_model *from)
 {
     for (int64_t i = 0; i < m->fitted->basis; i++) {

@@ -1,9 +1,9 @@
-/* votes.c: one-vs-one predictions of which only the class is wanted.
+/* votes.c: one-vs-one predictions if only the class is needed.
  *
  * With many classes there are far more scores than votes, and writing them takes longer than
  * computing them. Here the scores of a few objects stay in registers (linalg/votes.h), in float.
- * Scores within the error decide nothing; an object is sure if no class can reach the winner even
- * with the votes of all its undecided pairs.
+ * Scores within the error are undecided; an object's class is certain if no other class can reach
+ * the winner even with the votes of all its undecided pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +16,11 @@
 #include "linalg/votes.h"
 #include "model/prediction.h"
 
-/* Kernel values at a time, of all support vectors: few, because memory that was never touched takes
- * longer than computing into it, but work for all threads; bytes that a worker's copy may take. */
+/* Kernel values at a time, for all support vectors: few, because touching new memory takes longer
+ * than computing into it, but enough for all threads; bytes that a worker's copy may take. */
 enum { VALUES = 1 << 18, LEAST_ITEMS = 16, MOST_BYTES = 1 << 24 };
-/* With more support vectors than this for each pair, values take longer to copy than scores to
- * write: measured, 6 gained a factor of 1.7, 13 gained 1.2, 14 nothing, and 27 lost 1.3. */
+/* With more support vectors per pair than this, copying values takes longer than writing scores:
+ * measured speed-ups were 1.7 for 6, 1.2 for 13, 1 for 14 and 1/1.3 for 27. */
 enum { MOST_PER_PAIR = 14 };
 
 struct mcr_pair_votes {
@@ -28,7 +28,7 @@ struct mcr_pair_votes {
     const mcr_vote_kit *kit;
     int64_t classes, strip; /* columns at a time */
     int64_t *first;         /* classes + 1 */
-    double *sum;            /* of each pair: what coefficients add up to, without signs */
+    double *sum;            /* per pair: sum of the absolute coefficients */
     float *offset, *error;  /* of each pair */
     float *k;               /* support vectors x strip */
     float *space;           /* of each worker: kernel values, votes won and lost */
@@ -39,7 +39,8 @@ struct mcr_pair_votes {
     int64_t *unsure;
 };
 
-/* Whether each class has one run of support vectors, and the coefficients of its pairs in order. */
+/* Whether each class has one contiguous run of support vectors, and the coefficients of its pairs
+ * in order. */
 static bool is_by_class(const mcr_prediction *w)
 {
     const mcr_fitted *f = w->model->fitted;
@@ -85,7 +86,7 @@ static mcr_status fill(struct mcr_pair_votes *v)
             double sum = 0;
             for (int64_t i = 0; i < seg->count; i++)
                 sum += fabs(seg->coef[t * seg->count + i]);
-            /* A sum of c terms in groups of g rounds at most g + c / g + 2 times. */
+            /* A sum of c terms in groups of g has at most g + c / g + 2 roundings. */
             double steps = fmin((double)seg->count, MCR_VOTE_GROUP) + 2 +
                            ceil((double)seg->count / MCR_VOTE_GROUP);
             v->sum[seg->output[t]] += sum * steps;

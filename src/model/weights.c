@@ -1,8 +1,8 @@
-/* weights.c: models that are weights.
+/* weights.c: models that reduce to weights.
  *
- * A model with a linear kernel is its weight vectors: w = sum of coef x, one per output, which take
- * the place of the support vectors where that is less work. So is one with a polynomial of low
- * degree: a weight for each monomial (kernel/poly.h).
+ * A model with a linear kernel is given by its weight vectors: w = sum of coef x, one per output,
+ * which replace the support vectors if that is less work. A polynomial of low degree likewise has a
+ * weight for each monomial (kernel/poly.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
-/* Weights as the support vectors are: sparse ones may meet objects with more features. */
+/* Weights in the form of the support vectors: sparse ones allow objects with more features. */
 static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
                               int64_t count)
 {
@@ -31,7 +31,7 @@ static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *in
             if (value == 0)
                 continue;
             index[entries] = (int32_t)k;
-            weight[entries++] = value; /* never ahead of what is still to be read */
+            weight[entries++] = value; /* never ahead of the read position */
         }
     }
     if (!s) {
@@ -101,7 +101,7 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
 
 mcr_status mcr_prediction_expand(mcr_prediction *w)
 {
-    enum { SIMD = 8 }; /* kernel values are computed so much faster than monomials */
+    enum { SIMD = 8 }; /* kernel values are this much faster than monomials */
     const mcr_model *m = w->model;
     const mcr_fitted *f = m->fitted;
     if (mcr_data_fields(m->basis) != 1 || f->basis == 0 || mcr_selects(m->kernel, m->basis))
@@ -153,7 +153,7 @@ static mcr_status polynomial_chunk(void *arg, int64_t first, int64_t end)
 
 mcr_status mcr_prediction_polynomial(mcr_prediction *w, const mcr_data *part)
 {
-    /* One support vector is enough to find the field and to test that it fits. */
+    /* One support vector suffices to find the field and to check that it fits. */
     mcr_data *one = NULL;
     mcr_gram *gram = NULL;
     mcr_field field = {0};

@@ -1,4 +1,4 @@
-/* width.h: models whose sparse support vectors name far more features than they have.
+/* width.h: models whose sparse support vectors have far more features than entries.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "model/model.h"
 
-/* Refuses to make dense vectors for such a model, which would be out of all proportion to it, like
- * those of a file when it is read. */
+/* Refuses to create dense vectors for such a model, which would be out of all proportion to its
+ * size; readers of data files have the same check. */
 mcr_status mcr_model_check_width(mcr *ctx, const mcr_model *model);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { MOST_FRAMES = 200 };
 
-/* The kinds whose panels stay the same when a parameter changes. */
+/* The kinds whose panels stay the same if a parameter changes. */
 static bool moves(const char *kind)
 {
     static const char *const kinds[] = {"boundary",   "surface",   "band",      "clusters",

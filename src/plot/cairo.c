@@ -1,7 +1,7 @@
 /* cairo.c: figures as PNG and PDF, by cairo.
  *
- * The library is loaded when the first such picture is drawn, and is never linked: its few
- * functions are declared here as its manual has them. It stays loaded.
+ * The library is loaded when the first such picture is drawn, and never linked: the few functions
+ * used are declared here as in its manual. It stays loaded.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ typedef struct extents {
 
 typedef int writer(void *closure, const unsigned char *bytes, unsigned count);
 
-/* What is used of cairo. Handles are void *. */
+/* The functions of cairo that are used. Handles are void *. */
 typedef struct cairo {
     void *(*image_surface_create)(int format, int width, int height);
     void *(*image_surface_create_for_data)(unsigned char *data, int format, int width, int height,
@@ -274,7 +274,8 @@ static void put_image(mcr_canvas *c, mcr_box b, const mcr_image *image)
         c->status = MCR_NO_MEMORY;
         return;
     }
-    for (int64_t i = 0; i < image->cols * image->rows; i++) { /* cairo wants it premultiplied */
+    for (int64_t i = 0; i < image->cols * image->rows; i++) { /* cairo expects premultiplied
+                                                               * alpha */
         uint32_t v = image->argb[i], a = v >> 24;
         uint32_t r = (v >> 16 & 255) * a / 255, g = (v >> 8 & 255) * a / 255,
                  u = (v & 255) * a / 255;
@@ -378,7 +379,7 @@ mcr_status mcr_figure_to_cairo(mcr_figure *f, const mcr_draw *draw, const char *
     if (s)
         return s;
     bool pdf = strcmp(format, "pdf") == 0;
-    const double points = 0.75; /* of a pixel */
+    const double points = 0.75; /* per pixel */
     void *surface = pdf ? p.lib.pdf_surface_create_for_stream(
                               add_bytes, &f->drawn, draw->width * points, draw->height * points)
                         : p.lib.image_surface_create(ARGB32, draw->width, draw->height);

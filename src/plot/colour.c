@@ -1,8 +1,8 @@
 /* colour.c: themes, palettes and ramps.
  *
  * The palette is that of Okabe and Ito (2008), which people with any colour vision can distinguish;
- * the yellow is left out, because it does not show on white. The dark theme has lighter blues. The
- * ramp for quantities rises evenly in lightness, so that it also reads in grey.
+ * yellow is omitted, because it is hardly visible on white. The dark theme has lighter blues. The
+ * ramp for quantities is uniform in lightness, so that it also works in grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
 
 #include "plot/figure.h"
 
-/* 0xRRGGBB. dark: of the dark theme. */
+/* 0xRRGGBB. dark: in the dark theme. */
 uint32_t mcr_ink_rgb(mcr_ink ink, bool dark);
 
 /* A colour with opacity: 0xAARRGGBB, not premultiplied. v is a value of the mark. */

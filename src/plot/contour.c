@@ -1,7 +1,7 @@
 /* contour.c: the lines where a function on the plane crosses a level, or a label changes.
  *
- * Marching squares on a grid, with the places on its edges found by bisection of the function
- * itself, for all edges at once: so each vertex of the line is a place where the level is crossed,
+ * Marching squares on a grid, with the crossings of its edges located by bisection of the function
+ * itself, for all edges at once: so each vertex of the line is an actual crossing of the level,
  * whatever the function does between the nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,8 +24,8 @@ typedef struct contour {
     bool labels;
     int64_t count;
     crossing *at;
-    int64_t *right, *up; /* of each node: the crossing on the edge to its neighbour; -1: none */
-    /* loose ends of labels: three or more regions meet */
+    int64_t *right, *up; /* per node: the crossing on the edge to its neighbour; -1: none */
+    /* junctions of labels: three or more regions meet */
     int64_t spokes;
     double *spoke; /* x0 y0 x1 y1 each */
 } contour;
@@ -145,7 +145,7 @@ static void join_cell(contour *c, int64_t node)
             on[count++] = edges[k];
     if (count == 2) {
         join(c, on[0], on[1]);
-    } else if (count == 4 && !c->labels) { /* a saddle: the middle decides */
+    } else if (count == 4 && !c->labels) { /* a saddle: the centre decides */
         double mean = 0.25 * (g->f[node] + g->f[node + 1] + g->f[node + g->cols] +
                               g->f[node + g->cols + 1]);
         bool split = side(c, mean) == side(c, g->f[node]);

@@ -1,4 +1,4 @@
-/* draw.c: a figure on a canvas.
+/* draw.c: draws a figure on a canvas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ int mcr_shape_outline(mcr_shape shape, double *px, double *py)
 
 /* ---- where values lie ----------------------------------------------------------------------- */
 
-/* Far outside is as good as further outside, and NAN stays NAN. */
+/* Clamps values far outside; NAN stays NAN. */
 static double near(double share)
 {
     return share < -50 ? -50 : share > 50 ? 50 : share;
@@ -98,7 +98,7 @@ static void draw_points(drawing *d, const mcr_mark *m)
                    .fill_alpha = alpha_of(m),
                    .stroke_alpha = open ? alpha_of(m) : 0.75,
                    .width = (open ? 1.2 : 0.7) * d->l->unit};
-    if (m->value && !open) { /* on a surface of the same colours: a ring that shows on all */
+    if (m->value && !open) { /* on a surface of the same colours: a ring that is visible on all */
         s.stroke = MCR_INK_RGB + 0xffffff;
         s.stroke_alpha = 0.95;
         s.width = 1.1 * d->l->unit;
@@ -114,7 +114,7 @@ static void draw_points(drawing *d, const mcr_mark *m)
         d->c->type->dots(d->c, x, y, m->count, m->shape, size, &s);
         return;
     }
-    /* By colour, so that a back end can draw many at once. */
+    /* Grouped by colour, so that a back end can draw many at once. */
     double *gx = mcr_blocks_reals(&d->scratch, m->count),
            *gy = mcr_blocks_reals(&d->scratch, m->count);
     if (!gx || !gy) {
@@ -185,7 +185,7 @@ static void draw_bars(drawing *d, const mcr_mark *m)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* The value with few enough different ones for a palette. */
+/* The value rounded to few enough levels for a palette. */
 static double level_of(const mcr_mark *m, double v)
 {
     if (m->ramp == MCR_RAMP_CLASSES) {
@@ -288,7 +288,7 @@ static void rule(mcr_canvas *c, double x0, double y0, double x1, double y1, mcr_
     c->type->path(c, x, y, 2, false, &s);
 }
 
-/* A text that must not be longer than `most` pixels: in smaller letters, and then cut. */
+/* A text of at most `most` pixels: set in smaller letters, then truncated. */
 static void put_fitted(mcr_canvas *c, double x, double y, const char *text, double most,
                        mcr_font font)
 {

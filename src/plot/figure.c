@@ -1,4 +1,4 @@
-/* figure.c: figures and what they own.
+/* figure.c: figures and their memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +55,7 @@ void mcr_blocks_free(mcr_blocks *b)
     *b = (mcr_blocks){.ctx = b->ctx};
 }
 
-/* Makes an array of the pool hold one more: it moves, and the old one stays until the end. */
+/* Grows an array of the pool by one: it is copied, and the old one is freed with the pool. */
 static bool grow(mcr_blocks *pool, void *array, int64_t *capacity, int64_t count, size_t size)
 {
     if (count < *capacity)
@@ -230,7 +230,7 @@ static void meet_mark(limits *l, const mcr_mark *m, bool vertical, bool log_scal
     }
 }
 
-#define MOST 1e300 /* the size of a limit of an axis */
+#define MOST 1e300 /* largest limit of an axis */
 
 static void set_limits(mcr_axis *a, limits l)
 {
@@ -240,7 +240,7 @@ static void set_limits(mcr_axis *a, limits l)
         meet(&l, 0, a->log);
     if (!(l.low <= l.high))
         l = a->log ? (limits){0.1, 10} : (limits){0, 1};
-    /* Their differences and ratios must be numbers, too. */
+    /* Differences and ratios of limits must be finite, too. */
     l.low = fmin(fmax(l.low, a->log ? 1 / MOST : -MOST), MOST);
     l.high = fmin(fmax(l.high, a->log ? 1 / MOST : -MOST), MOST);
     if (a->log) {
@@ -259,7 +259,7 @@ static void set_limits(mcr_axis *a, limits l)
     a->max = l.high + (a->zero && l.high == 0 ? 0 : margin);
 }
 
-/* One axis of a panel, over all frames. */
+/* Fits one axis of a panel, over all frames. */
 static void fit_axis(mcr_figure *f, int64_t panel, bool vertical)
 {
     limits l = {INFINITY, -INFINITY};
@@ -296,7 +296,7 @@ void mcr_figure_fit_axes(mcr_figure *f)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* A drawing with the defaults filled in; smaller structs of older callers are completed. */
+/* The options of a drawing with defaults; smaller structs of older callers are completed. */
 static mcr_status complete(mcr_draw *out, const mcr_figure *f, const mcr_draw *draw,
                            bool characters)
 {

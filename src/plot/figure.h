@@ -22,12 +22,12 @@ typedef struct mcr_blocks {
     mcr *ctx;
     void **block;
     int64_t count, capacity;
-    bool failed; /* one could not be had: what was made is not complete */
+    bool failed; /* an allocation failed: the figure is incomplete */
 } mcr_blocks;
 
-void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size); /* cleared; NULL: no memory */
+void *mcr_blocks_take(mcr_blocks *b, int64_t count, size_t size); /* cleared; NULL: out of memory */
 double *mcr_blocks_reals(mcr_blocks *b, int64_t count);
-char *mcr_blocks_text(mcr_blocks *b, const char *text); /* a copy; NULL stays NULL */
+char *mcr_blocks_text(mcr_blocks *b, const char *text); /* a copy; NULL for NULL */
 char *mcr_blocks_format(mcr_blocks *b, const char *format, ...) MCR_PRINTF(2, 3);
 void mcr_blocks_free(mcr_blocks *b);
 
@@ -35,7 +35,7 @@ void mcr_blocks_free(mcr_blocks *b);
 
 enum { MCR_PALETTE = 8 };
 
-/* A colour by its role, so that themes can differ: 0 .. are classes, in the order of the
+/* A colour by its role, so that themes can differ: from 0 on, classes in the order of the
  * palette. */
 typedef enum mcr_ink {
     MCR_INK_NONE = -1,
@@ -66,7 +66,7 @@ typedef enum mcr_ramp {
 
 typedef enum mcr_mark_type {
     MCR_MARK_POINTS, /* x, y; value: colours by ramp */
-    MCR_MARK_LINE,   /* x, y; NAN breaks it */
+    MCR_MARK_LINE,   /* x, y; NAN interrupts the line */
     MCR_MARK_BAND,   /* between low and high over x */
     MCR_MARK_BARS,   /* from low (NULL: 0) to y, at x, `width` wide; sideways: to the right */
     MCR_MARK_CELLS,  /* rows x cols of value over x0 .. x1, y0 .. y1, the first row at y0 */
@@ -86,9 +86,9 @@ typedef enum mcr_shape {
 
 typedef struct mcr_mark {
     mcr_mark_type type;
-    const char *name; /* what it is; in the legend if `legend` */
+    const char *name; /* description; shown in the legend if `legend` */
     bool legend;
-    bool fixed; /* the same in all frames, and in front of what changes */
+    bool fixed; /* the same in all frames, and in front of changing marks */
     mcr_ink ink;
     double alpha; /* 0: 1 */
     /* points, lines, bars */
@@ -96,35 +96,35 @@ typedef struct mcr_mark {
     double *x, *y, *low, *high, *value;
     char **text;
     mcr_shape shape;
-    double size;  /* of points: diameter in units of the figure, 0: the default */
-    double width; /* of lines; of bars in units of the axis; 0: the default */
+    double size;  /* points: diameter in units of the figure, 0: the default */
+    double width; /* lines; bars in units of the axis; 0: the default */
     bool dashed, sideways;
     double anchor; /* texts: 0 begin, 0.5 middle, 1 end */
     /* cells */
     int64_t rows, cols;
     double x0, x1, y0, y1;
-    double *x_edge, *y_edge; /* cols + 1, rows + 1: cells of other sizes; NULL: equal ones */
+    double *x_edge, *y_edge; /* cols + 1, rows + 1: edges of cells; NULL: equal sizes */
     bool smooth;             /* interpolate between cells */
-    mcr_ramp ramp;           /* of cells, and of points with values */
+    mcr_ramp ramp;           /* for cells, and points with values */
     double v0, v1;           /* the values at the ends of the ramp */
 } mcr_mark;
 
 typedef struct mcr_axis {
     const char *label;
-    double min, max; /* equal: found from the marks */
+    double min, max; /* equal: determined from the marks */
     bool log;
     bool tight;         /* no margin beyond the marks */
-    bool zero;          /* 0 belongs to it */
+    bool zero;          /* the axis includes 0 */
     bool silent;        /* no ticks */
-    const char **names; /* of the positions 0, 1, ..; NULL: numbers */
-    int64_t count;      /* of names */
+    const char **names; /* names of the positions 0, 1, ..; NULL: numbers */
+    int64_t count;      /* number of names */
 } mcr_axis;
 
 typedef struct mcr_panel {
     const char *title;
     int row, col;
     mcr_axis x, y;
-    bool equal; /* one unit is as long on both axes */
+    bool equal; /* equal unit lengths on both axes */
     bool no_grid;
     const char *bar; /* label of a colour bar for the first mark with a ramp; NULL: none */
     int64_t count, capacity;
@@ -136,7 +136,7 @@ typedef struct mcr_number {
     double value;
 } mcr_number;
 
-/* One picture; an animation has several. */
+/* One picture; an animation has several frames. */
 typedef struct mcr_frame {
     const char *label; /* "gamma = 0.1"; NULL: the only one */
     int64_t panels, panel_capacity;
@@ -150,8 +150,8 @@ struct mcr_figure {
     mcr_blocks pool;
     const char *kind, *title, *subtitle;
     int rows, cols;    /* of the grid of panels */
-    double aspect;     /* height / width that it wants; 0: the default */
-    const char *moves; /* the parameter of an animation */
+    double aspect;     /* preferred height / width; 0: the default */
+    const char *moves; /* the parameter that an animation varies */
     int64_t frames, frame_capacity;
     mcr_frame *frame;
     mcr_text drawn;     /* the bytes of the last drawing */
@@ -159,24 +159,24 @@ struct mcr_figure {
 };
 
 mcr_status mcr_figure_new(mcr_figure **out, mcr *ctx, const char *kind);
-/* A new frame, panel, mark: zero, and owned by the figure; NULL: no memory. A later one may move
- * those before it: fill in one before making the next. */
+/* A new frame, panel or mark: zeroed, and owned by the figure; NULL: out of memory. Creating one
+ * may move earlier ones: fill in each before creating the next. */
 mcr_frame *mcr_figure_frame(mcr_figure *f, const char *label);
 mcr_panel *mcr_frame_panel(mcr_figure *f, int row, int col);
 mcr_mark *mcr_panel_mark(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name);
-/* The same over `count` points at x and y, arrays of the figure (NULL: no memory); and with new
+/* The same with `count` points at x and y, arrays of the figure (NULL: out of memory); and with new
  * arrays. */
 mcr_mark *mcr_panel_over(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
                          int64_t count, double *x, double *y);
 mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
                        int64_t count);
-/* Of the last frame. */
+/* For the last frame. */
 mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value);
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* Axes without limits get those of their marks; called before anything is drawn. All frames of an
- * animation get the same. */
+/* Sets the limits of axes without limits from their marks, the same in all frames of an animation;
+ * called before drawing. */
 void mcr_figure_fit_axes(mcr_figure *f);
 
 mcr_status mcr_figure_to_json(mcr_figure *f);

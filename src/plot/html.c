@@ -1,5 +1,5 @@
-/* html.c: a figure as a page of its own: the drawing, a reading of coordinates under the pointer,
- * and for an animation a slider. Nothing is loaded from elsewhere.
+/* html.c: a figure as a self-contained page: the drawing, the coordinates under the pointer, and
+ * for an animation a slider. Nothing is loaded from elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,7 @@ static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
     mcr_json_write_end_object(w);
 }
 
-/* Where the panels are and what their axes say, for the script. */
+/* The positions of the panels and their axes, for the script. */
 static void put_data(mcr_json_writer *w, const mcr_figure *f, const mcr_layout_of *l)
 {
     mcr_json_write_object(w);
@@ -93,7 +93,7 @@ static void put_data(mcr_json_writer *w, const mcr_figure *f, const mcr_layout_o
     mcr_json_write_end_object(w);
 }
 
-/* Within a script element "<" could end it: it is written as an escape. */
+/* "<" could end the script element: it is escaped. */
 static void put_script(mcr_text *to, const mcr_text *json)
 {
     for (int64_t i = 0; i < json->length; i++) {

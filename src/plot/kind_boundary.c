@@ -1,10 +1,10 @@
 /* kind_boundary.c: decision regions: of two columns, or in the plane of two kernel principal
  * components.
  *
- * Over columns the model is asked on a grid. In feature space a decision is linear, f = <w, phi> +
- * b, so in the plane through the mean along two principal components u1, u2 it is a straight line:
- * f(s, t) = f(mean) + s <w, u1> + t <w, u2>, and with u = sum of a_i phi(x_i) the products are sums
- * of a_i f(x_i).
+ * Over columns the model is evaluated on a grid. In feature space a decision is linear, f = <w,
+ * phi> + b, so in the plane through the mean along two principal components u1, u2 it is a straight
+ * line: f(s, t) = f(mean) + s <w, u1> + t <w, u2>, and with u = sum of a_i phi(x_i) the products
+ * are sums of a_i f(x_i).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,17 +15,18 @@
 
 enum { COLS = 180, ROWS = 135, COMPONENT_OBJECTS = 1000 };
 
-/* What the model says at places of the picture: its label, or the decision value of two classes. */
+/* The model's predictions at positions of the picture: labels, or the decision value for two
+ * classes. */
 typedef struct region {
     mcr_plotting *p;
     mcr_plane plane;
-    bool scored;      /* one decision value is enough: two classes, or detection */
+    bool scored;      /* one decision value suffices: two classes, or detection */
     bool flat;        /* in the plane of two components */
-    double *linear;   /* flat: of each output f(mean), <w, u1>, <w, u2> */
-    mcr_data *some;   /* flat: the objects that the components are those of */
-    double *strength; /* of the last evaluation, if wanted: how sure it is, 0 to 1 */
-    double *label;    /* of the last evaluation, if wanted */
-    mcr_grid grid;    /* that was drawn, and what the model said at its nodes */
+    double *linear;   /* flat: f(mean), <w, u1>, <w, u2> for each output */
+    mcr_data *some;   /* flat: the objects that define the components */
+    double *strength; /* from the last evaluation, if requested: confidence, 0 to 1 */
+    double *label;    /* from the last evaluation, if requested */
+    mcr_grid grid;    /* the grid that was drawn, and the predictions at its nodes */
     const double *said;
 } region;
 
@@ -153,7 +154,7 @@ static mcr_status add_contour(region *r, mcr_panel *panel, const mcr_grid *g, do
     return MCR_OK;
 }
 
-/* Support vectors have margins where the learner is one of margins. */
+/* Whether support vectors have margins: depends on the learner. */
 static bool has_margin(const mcr_plotting *p)
 {
     const char *l = p->report->learner;
@@ -180,7 +181,8 @@ static mcr_status add_lines(region *r, mcr_panel *panel, const mcr_grid *g)
     return s;
 }
 
-/* Without data the support vectors stand for them: with the class that the model says of them. */
+/* Without data the support vectors are shown instead, with the class that the model predicts for
+ * them. */
 static mcr_status supports_as_points(region *r, mcr_panel *panel, mcr_scatter *s)
 {
     mcr_plotting *p = r->p;
@@ -190,7 +192,7 @@ static mcr_status supports_as_points(region *r, mcr_panel *panel, mcr_scatter *s
     const char **name = mcr_blocks_take(&p->scratch, classes + 1, sizeof *name);
     if (!label || !class_of || !name)
         return MCR_NO_MEMORY;
-    /* They are scaled already: the model must not scale them again. */
+    /* They are already scaled: the model must not scale them again. */
     mcr_model plain = *p->model;
     plain.scaling = NULL;
     mcr_status status = mcr_predict(p->ctx, &plain, p->model->basis, label, NULL, NULL);
@@ -209,7 +211,7 @@ static mcr_status supports_as_points(region *r, mcr_panel *panel, mcr_scatter *s
     return status ? status : mcr_plot_scatter(p, panel, s);
 }
 
-/* The clusters that the model puts objects into, as their classes. */
+/* Uses the clusters that the model assigns as classes. */
 static mcr_status clusters_as_classes(region *r, mcr_scatter *s)
 {
     mcr_plotting *p = r->p;
@@ -251,12 +253,12 @@ static mcr_status add_points(region *r, mcr_panel *panel)
     return status ? status : mcr_plot_scatter(p, panel, &s);
 }
 
-/* Every support vector gets a ring, whatever the data are. */
+/* Draws a ring around every support vector. */
 static mcr_status add_rings(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
     int64_t n = r->plane.supports;
-    /* Learners without margins keep all objects, and a ring would say nothing. */
+    /* Learners without margins keep all objects, where rings would be meaningless. */
     if (!n || n > MCR_PLOT_POINTS || (n == p->report->n && !has_support(p)))
         return MCR_OK;
     mcr_mark *m = mcr_panel_xy(p->f, panel, MCR_MARK_POINTS, "support vectors", n);
@@ -271,7 +273,7 @@ static mcr_status add_rings(region *r, mcr_panel *panel)
     return mcr_figure_set_number(p->f, "support_vectors", (double)n);
 }
 
-/* The grid reaches a cell beyond the axes on each side, so that lines end at the frame. */
+/* The grid extends one cell beyond the axes on each side, so that lines end at the frame. */
 static mcr_grid grid_of(const region *r, int64_t cols, int64_t rows, mcr_panel *panel)
 {
     const mcr_plane *q = &r->plane;
@@ -314,7 +316,7 @@ static mcr_status draw_region(region *r, mcr_panel *panel)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* How many nodes lie between each node and the border of its region, or of the picture. */
+/* The number of nodes between each node and the border of its region, or of the picture. */
 static void measure_depth(const mcr_grid *g, const double *said, int32_t *depth)
 {
     int64_t cols = g->cols, nodes = g->cols * g->rows;
@@ -332,7 +334,7 @@ static void measure_depth(const mcr_grid *g, const double *said, int32_t *depth)
         }
 }
 
-/* More classes than colours: each region gets its name where it is widest. */
+/* With more classes than colours, each region is labelled where it is widest. */
 static mcr_status add_names(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
@@ -365,7 +367,7 @@ static mcr_status add_names(region *r, mcr_panel *panel)
     return MCR_OK;
 }
 
-/* What lies in the region: the objects, rings around support vectors, names of classes. */
+/* The objects, rings around support vectors, names of classes. */
 static mcr_status add_objects(region *r, mcr_panel *panel)
 {
     mcr_status s = add_points(r, panel);
@@ -396,7 +398,7 @@ static mcr_status over_columns(region *r)
 
 /* ---- kernel principal components ------------------------------------------------------------ */
 
-/* Two components of some of the objects, as the model's kernel sees them. */
+/* Two kernel principal components of some of the objects. */
 static mcr_status fit_components(region *r, const mcr_data *seen, mcr_model **pca)
 {
     mcr_plotting *p = r->p;
@@ -415,7 +417,7 @@ static mcr_status fit_components(region *r, const mcr_data *seen, mcr_model **pc
     return s;
 }
 
-/* f(mean), <w, u1>, <w, u2> of each output. */
+/* f(mean), <w, u1>, <w, u2> for each output. */
 static mcr_status find_linear(region *r, const mcr_model *pca)
 {
     mcr_plotting *p = r->p;
@@ -426,7 +428,7 @@ static mcr_status find_linear(region *r, const mcr_model *pca)
     r->linear = mcr_blocks_reals(&p->scratch, 3 * outputs);
     if (!score || !coef || !r->linear)
         return MCR_NO_MEMORY;
-    /* These objects are scaled already: the model must not scale them again. */
+    /* These objects are already scaled: the model must not scale them again. */
     mcr_model plain = *p->model;
     plain.scaling = NULL;
     mcr_status s = mcr_predict(p->ctx, &plain, r->some, NULL, score, NULL);
@@ -538,7 +540,7 @@ static mcr_status draw(mcr_plotting *p)
                (rule == MCR_RULE_BINARY || rule == MCR_RULE_SIGN || rule == MCR_RULE_SOFTMAX);
     int64_t cols = mcr_plane_columns(p);
     bool own = rule == MCR_RULE_OWN && p->report->task == MCR_CLASSIFY;
-    /* Where the learner decides by itself there is no straight line between the components. */
+    /* With a predictor of its own the learner has no straight line between the components. */
     bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y || own);
     if (cols == 1 && p->report->task == MCR_CLUSTER)
         columns = false; /* the plane of two components shows them well */
@@ -577,7 +579,7 @@ const mcr_plot_type mcr_plot_boundary = {
     make_boundary,
 };
 
-/* The clusters of the data in place of their classes. */
+/* Shows the clusters of the data instead of classes. */
 static mcr_status make_clusters(mcr_plotting *p)
 {
     mcr_status s = mcr_plot_needs_model(p, "clusters", 1u << MCR_CLUSTER, false);

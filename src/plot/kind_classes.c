@@ -1,4 +1,4 @@
-/* kind_classes.c: how good a classifier is: ROC, precision and recall, calibration, confusion.
+/* kind_classes.c: evaluation of classifiers: ROC, precision and recall, calibration, confusion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,10 @@
 
 enum { BINS = 10, CORNERS = 1500 };
 
-/* What the model says about objects whose classes are known. */
+/* The model's predictions for objects with known classes. */
 typedef struct answers {
     int64_t n, classes;
-    int64_t first, last; /* curves: these classes; of two, the positive one */
+    int64_t first, last; /* curves for these classes; for two classes, the positive one */
     mcr_scatter is;      /* the classes of the objects, by the model's numbers */
     double *value, *score, *proba;
     int64_t outputs;
@@ -40,7 +40,7 @@ static mcr_status check_scores(const mcr_plotting *p, const answers *a, const ch
                            kind, (long long)a->classes);
 }
 
-/* Outlier detection: positive targets are what it should accept. */
+/* Outlier detection: objects with positive targets should be accepted. */
 static mcr_status detect_classes(mcr_plotting *p, answers *a)
 {
     const double *target = mcr_data_targets(p->data);
@@ -98,7 +98,7 @@ static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
                      : mcr_fail(p->ctx, MCR_NUMERIC, "%s: some predictions are not numbers", kind);
 }
 
-/* What speaks for class k in object i. */
+/* The score of class k for object i. */
 static double support_of(const answers *a, int64_t i, int64_t k)
 {
     if (a->proba)
@@ -106,7 +106,7 @@ static double support_of(const answers *a, int64_t i, int64_t k)
     return a->outputs == 1 ? (k ? 1 : -1) * a->score[i] : a->score[i * a->outputs + k];
 }
 
-/* All objects, the best candidates for class k first. */
+/* All objects, by descending score for class k. */
 static ranked *rank(mcr_plotting *p, const answers *a, int64_t k, double *positives)
 {
     ranked *r = mcr_blocks_take(&p->scratch, a->n, sizeof *r);
@@ -128,7 +128,7 @@ typedef struct curve {
     double area;
 } curve;
 
-/* One point for each different score: x, y of a ROC curve, or recall and precision. */
+/* One point for each distinct score: x, y of a ROC curve, or recall and precision. */
 static bool trace(mcr_plotting *p, const ranked *r, int64_t n, double positives, bool precision,
                   curve *c)
 {
@@ -157,12 +157,12 @@ static bool trace(mcr_plotting *p, const ranked *r, int64_t n, double positives,
         c->x[c->count] = x;
         c->y[c->count++] = y;
     }
-    if (precision) /* the first point is where the curve begins, not where a score is */
+    if (precision) /* the first point is the start of the curve, not a score */
         c->y[0] = c->y[1];
     return true;
 }
 
-/* Without points on straight pieces, and with a bounded number of corners. */
+/* Removes points on straight segments, and limits the number of corners. */
 static int64_t simplify(curve *c)
 {
     int64_t kept = 0;
@@ -187,7 +187,7 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
                             curve *c, const char *measure)
 {
     int64_t count = simplify(c);
-    const char *class = a->is.class_name[k]; /* alone where it moves: there is one legend for all */
+    const char *class = a->is.class_name[k]; /* an animation has one legend: only the name */
     const char *name = p->f->moves ? mcr_blocks_text(&p->f->pool, class)
                                    : mcr_blocks_format(&p->f->pool, "%.40s: %s %s", class, measure,
                                                        mcr_plot_number(p, c->area, 4));
@@ -197,7 +197,7 @@ static mcr_status add_curve(mcr_plotting *p, mcr_panel *panel, const answers *a,
     memcpy(m->x, c->x, (size_t)count * sizeof *m->x);
     memcpy(m->y, c->y, (size_t)count * sizeof *m->y);
     m->ink = mcr_class_ink(k);
-    m->dashed = k >= MCR_PALETTE; /* the colours come again */
+    m->dashed = k >= MCR_PALETTE; /* colours repeat */
     m->width = 2.2;
     m->legend = true;
     return MCR_OK;
@@ -413,7 +413,7 @@ const mcr_plot_type mcr_plot_calibration = {
 
 /* ---- confusion ------------------------------------------------------------------------------ */
 
-/* The counts as texts, in an ink that reads on the colour of their cell. */
+/* The counts as texts, in an ink that is readable on the colour of their cell. */
 static mcr_status add_numbers(mcr_plotting *p, mcr_panel *panel, const double *count,
                               const double *share, int64_t k, bool strong)
 {
@@ -441,7 +441,7 @@ static mcr_status add_numbers(mcr_plotting *p, mcr_panel *panel, const double *c
     return MCR_OK;
 }
 
-/* True classes downwards, predicted ones to the right; the colour is the share of the true
+/* True classes downwards, predicted ones to the right; the colour is the fraction of the true
  * class. */
 static mcr_status draw_confusion(mcr_plotting *p, const answers *a)
 {

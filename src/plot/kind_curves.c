@@ -1,4 +1,4 @@
-/* kind_curves.c: errors along a parameter, and errors against the number of objects.
+/* kind_curves.c: validation curves over a parameter, and learning curves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 enum { MOST_OBJECTS = 4000, SIZES = 8, REPEATS = 5, LEAST = 8 };
 
-/* Errors at several places: on the objects that were trained on, and on others. */
+/* Errors at several positions: on the training objects, and on held-out objects. */
 typedef struct errors {
     int64_t count;
     double *x, *trained, *tested, *low, *high;
@@ -82,7 +82,7 @@ static void set_held_out(errors *e, int64_t k, double mean, double std)
     e->high[k] = mean + std;
 }
 
-/* What learner and data there are, on a number of objects that can be trained often. */
+/* Prepares learner and data, with few enough objects to train many times. */
 static mcr_status take_data(mcr_plotting *p, const char *kind, mcr_data **out, mcr_task *task)
 {
     int64_t count;
@@ -210,7 +210,7 @@ typedef struct course {
     int64_t *order, n, held; /* the last `held` of the order are never trained on */
 } course;
 
-/* In the order of chance, but so that every beginning has the classes in proportion. */
+/* A random order in which every prefix has the classes in proportion. */
 static mcr_status shuffle(course *c, uint64_t number)
 {
     mcr_random r = mcr_random_stream(mcr_seed(c->p->ctx), "learning curve", number);
@@ -232,7 +232,7 @@ static mcr_status shuffle(course *c, uint64_t number)
         return MCR_OK;
     for (int64_t i = 0; i < c->n; i++)
         all[class_of[i]]++;
-    /* The next object is one of the class that is furthest behind its share. */
+    /* The next object is of the class that is furthest behind its proportion. */
     int64_t *next = mcr_blocks_take(&c->p->scratch, classes, sizeof *next);
     if (!next)
         return MCR_NO_MEMORY;

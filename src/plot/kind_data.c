@@ -8,7 +8,7 @@
 
 enum { MOST_COLUMNS = 5 };
 
-/* The columns that are shown; the last may be the target. */
+/* The columns shown; the last may be the target. */
 typedef struct table {
     mcr_plotting *p;
     int columns;
@@ -162,8 +162,7 @@ static mcr_status make(mcr_plotting *p)
 {
     if (!p->data)
         return mcr_plot_needs(p, "data", "data");
-    mcr_plotting alone =
-        *p; /* the columns as they are in the file, whatever a model makes of them */
+    mcr_plotting alone = *p; /* the columns of the file, without the model's preprocessing */
     alone.model = NULL;
     alone.report = NULL;
     bool vectors = false;

@@ -1,5 +1,5 @@
-/* kind_dependence.c: how predictions depend on one column: their mean over all objects, if each of
- * them had this value (partial dependence; Friedman, 2001).
+/* kind_dependence.c: partial dependence (Friedman, 2001): the mean prediction over all objects if
+ * each of them had a given value in one column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@ typedef struct dependence {
     int64_t unit;
     bool words; /* the values are categories */
     int64_t n, *object;
-    int64_t places, at[PLACES]; /* objects that have the values */
-    double x[PLACES];           /* the values; of words their numbers */
+    int64_t places, at[PLACES]; /* objects with these values */
+    double x[PLACES];           /* the values; for words their numbers */
     int64_t lines;              /* classes, or 1 */
     double *mean;               /* places x lines */
     const char *what;           /* is drawn */
@@ -51,7 +51,7 @@ static mcr_status find_unit(dependence *d)
 
 /* ---- values -----------------------------------------------------------------------------------*/
 
-/* The column's numbers, without those that are missing; *count: how many. */
+/* The column's numbers, without missing ones; *count: their number. */
 static mcr_status read_numbers(const dependence *d, valued *list, int64_t *count)
 {
     const mcr_unit *u = &d->mixer.unit[d->unit];
@@ -67,7 +67,7 @@ static mcr_status read_numbers(const dependence *d, valued *list, int64_t *count
     return s;
 }
 
-/* Values at equal ranks, each once. */
+/* Values at equally spaced ranks, each once. */
 static void choose_numbers(dependence *d, valued *list, int64_t count)
 {
     qsort(list, (size_t)count, sizeof *list, mcr_ranked_rising);
@@ -214,7 +214,7 @@ static mcr_status name_words(dependence *d, mcr_axis *axis)
 static mcr_status add_line(dependence *d, mcr_panel *panel, int64_t l)
 {
     const char *name = d->lines > 1 ? mcr_model_class_name(d->p->model, l) : d->what;
-    /* Bars of several classes stand side by side. */
+    /* Bars of several classes are side by side. */
     const double wide = 0.8 / (double)d->lines;
     mcr_mark *m = mcr_panel_xy(d->p->f, panel, d->words ? MCR_MARK_BARS : MCR_MARK_LINE, name,
                                d->places);

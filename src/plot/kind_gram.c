@@ -67,7 +67,7 @@ static mcr_status say_objects(mcr_plotting *p, const matrix *m, const char *more
 
 typedef struct placed {
     int32_t group;
-    double near; /* to its own group: those in the middle of it come first */
+    double near; /* to its own group: central objects come first */
     int64_t object;
 } placed;
 
@@ -81,7 +81,7 @@ static int in_order(const void *a, const void *b)
     return (x->object > y->object) - (x->object < y->object);
 }
 
-/* Groups where the data have no classes. */
+/* Clusters as groups, if the data have no classes. */
 static mcr_status find_clusters(mcr_plotting *p, const matrix *m, mcr_scatter *s)
 {
     mcr_options *options = NULL;
@@ -130,7 +130,7 @@ static mcr_status sort_objects(mcr_plotting *p, const matrix *m, const mcr_scatt
 
 /* ---- heat map ------------------------------------------------------------------------------- */
 
-/* A strip of the groups' colours along one side; down: the left one. */
+/* A strip of the groups' colours along one side; down: the left side. */
 static mcr_status add_strip(mcr_plotting *p, mcr_panel *panel, const placed *list, int64_t n,
                             bool down)
 {
@@ -153,7 +153,7 @@ static mcr_status add_strip(mcr_plotting *p, mcr_panel *panel, const placed *lis
     return MCR_OK;
 }
 
-/* Nothing is drawn; the legend shows the colour. */
+/* Draws nothing, but adds the colour to the legend. */
 static mcr_status add_keys(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s)
 {
     for (int64_t c = 0; c < s->classes; c++) {
@@ -268,7 +268,7 @@ static mcr_status add_eigenvalues(mcr_plotting *p, const double *value, int64_t 
     return MCR_OK;
 }
 
-/* d(lambda) = sum of mu / (mu + lambda): how many directions a penalty lambda lets through. */
+/* The effective dimension d(lambda) = sum of mu / (mu + lambda). */
 static mcr_status add_dimension(mcr_plotting *p, const double *value, int64_t rank)
 {
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 1);

@@ -1,7 +1,7 @@
-/* kind_importance.c: which columns or features a model uses.
+/* kind_importance.c: the importance of columns or features.
  *
- * With data: how much worse the predictions get when a column is shuffled (Breiman, 2001). Without:
- * the weights of the model's explicit features, where its kernel has them.
+ * With data: how much worse the predictions become if a column is shuffled (Breiman, 2001). Without
+ * data: the weights of the model's explicit features, if its kernel has them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ static int larger_first(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* What bars to the right and to the left mean, and their colours. */
+/* The meaning of bars to the right and to the left, and their colours. */
 typedef struct meaning {
     const char *name[2];
     mcr_ink ink[2];
@@ -57,7 +57,7 @@ static mcr_status add_bars(mcr_plotting *p, mcr_panel *panel, const item *list, 
     return MCR_OK;
 }
 
-/* The largest of them, from the highest value to the lowest. */
+/* Draws the largest ones, in descending order of value. */
 static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning *of)
 {
     int64_t shown = count < SHOWN ? count : SHOWN;
@@ -69,7 +69,7 @@ static mcr_status draw(mcr_plotting *p, item *list, int64_t count, const meaning
     for (int sign = 0; sign < 2 && !s; sign++)
         s = add_bars(p, panel, list, shown, sign, of);
     for (int64_t i = 0; !s && i < panel->count; i++)
-        panel->mark[i].legend = panel->count > 1; /* else the axis says it all */
+        panel->mark[i].legend = panel->count > 1; /* otherwise the axis is sufficient */
     for (int64_t i = 0; i < shown && !s; i++) {
         name[shown - 1 - i] = mcr_blocks_text(&p->f->pool, list[i].name);
         s = name[shown - 1 - i] ? MCR_OK : MCR_NO_MEMORY;
@@ -109,7 +109,7 @@ static mcr_status by_shuffling(mcr_plotting *p)
         s = MCR_NO_MEMORY;
     for (int64_t i = 0; !s && i < r->count; i++)
         list[i] = (item){r->item[i]->mean, i, r->item[i]->name};
-    /* Of a classifier the first colours are those of classes, which these bars are not. */
+    /* For a classifier the first colours are those of the classes, which these bars are not. */
     const meaning of = {{"worse when shuffled", "better when shuffled"},
                         {share ? MCR_INK_MUTED : mcr_class_ink(0), mcr_class_ink(6)},
                         share ? "share of errors added when the column is shuffled"
@@ -129,7 +129,7 @@ static mcr_status by_shuffling(mcr_plotting *p)
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
-/* A substring as text: its spaces must be seen. */
+/* A substring with visible spaces. */
 static const char *visible(mcr_plotting *p, const char *name)
 {
     static const char mark[] = "\u2423"; /* open box */
@@ -150,7 +150,7 @@ static const char *visible(mcr_plotting *p, const char *name)
     return text;
 }
 
-/* Weights above 0 speak for one class, those below for another, in the colours of the classes. */
+/* Positive weights support one class, negative ones another, in the colours of the classes. */
 static meaning sides_of(mcr_plotting *p)
 {
     int64_t class[2];

@@ -1,9 +1,10 @@
 /* kind_logo.c: sequence logos (Schneider and Stephens, 1990).
  *
- * Of a model: what it looks for. All windows of its support vectors are scored by the model itself,
- * so every kernel on strings will do; the best are laid over one another, each shifted to where it
- * agrees most with those before it. Of data: strings of equal length, position by position, for
- * each class. A stack is as high as its information in bits, a letter as its share of that.
+ * For a model: the pattern it detects. All windows of its support vectors are scored by the model
+ * itself, so every kernel on strings works; the best windows are aligned, each shifted to the best
+ * agreement with the previous ones. For data: strings of equal length, position by position, for
+ * each class. The height of a stack is its information in bits, divided among the letters by
+ * frequency.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,12 +80,12 @@ static int smaller_first(const void *a, const void *b)
     return x->letter - y->letter;
 }
 
-/* The letters of a position with their heights, the tallest last. Returns how many. */
+/* The letters of a position with their heights, the tallest last. Returns their number. */
 static int stack(const profile *f, int64_t at, share *list)
 {
     int count = 0;
     double bits = log2(fmax(f->letters, 2));
-    /* Few strings look more certain than they are. */
+    /* Small-sample correction: few strings look more certain than they are. */
     bits -= f->total[at] > 0 ? (f->letters - 1) / (2 * log(2) * f->total[at]) : bits;
     for (int c = 0; c < BYTES; c++) {
         double q = f->total[at] > 0 ? f->count[at * BYTES + c] / f->total[at] : 0;
@@ -106,7 +107,7 @@ static mcr_status put_letter(mcr_plotting *p, mcr_mark *m, int64_t at, double lo
     if (s->letter == ' ')
         strcpy(text, "\u2423"); /* open box */
     else if (s->letter == 'l')
-        strcpy(text, "\u2113"); /* a small l as wide as its place would be a plain box */
+        strcpy(text, "\u2113"); /* a stretched small l would look like a box */
     else if (s->letter < 0x21 || s->letter > 0x7e)
         strcpy(text, "?");
     int64_t i = m->count;
@@ -202,7 +203,7 @@ typedef struct window {
     const char *at;
 } window;
 
-/* A bit longer than the words that the kernel counts. */
+/* Slightly longer than the words that the kernel counts. */
 static int64_t window_length(const mcr_model *m)
 {
     static const char *const names[] = {"p=", "l=", "k="};
@@ -231,7 +232,7 @@ int64_t mcr_plot_longest(const mcr_plotting *p)
     return s ? -1 : most;
 }
 
-/* Windows of the support vectors that speak for the positive side of the first output. */
+/* Windows of the support vectors with positive coefficients in the first output. */
 static mcr_status cut(mcr_plotting *p, int64_t field, int64_t length, window **out, int64_t *count)
 {
     const mcr_data *basis = p->model->basis;
@@ -290,7 +291,7 @@ static mcr_status score(mcr_plotting *p, int64_t field, int64_t length, window *
     return s;
 }
 
-/* How well a window at a shift agrees with the letters so far. */
+/* The agreement of a window at a shift with the letters so far. */
 static double agreement(const profile *f, const char *s, int64_t length, int64_t shift)
 {
     double sum = 0;
@@ -326,7 +327,7 @@ static double information(const profile *f, int64_t at)
     return sum;
 }
 
-/* The positions that many windows reach, and that say something. */
+/* The positions that many windows cover and that are informative. */
 static void trim(const profile *f, int64_t *from, int64_t *to)
 {
     double most = 0;

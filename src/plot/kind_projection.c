@@ -21,7 +21,7 @@ static mcr_status pick(mcr_plotting *p, const char *word, int64_t outputs, int64
                     word, (long long)outputs);
 }
 
-/* "component 1 (43 % of variance)"; of cca which of the two kernels it belongs to. */
+/* "component 1 (43 % of variance)"; for cca, which of the two kernels it belongs to. */
 static const char *name(mcr_plotting *p, int64_t o)
 {
     const mcr_report_fit *r = p->report;
@@ -92,7 +92,7 @@ static mcr_status make(mcr_plotting *p)
     mcr_status s = pick(p, p->how->x, outputs, &x);
     if (!s)
         s = pick(p, p->how->y, outputs, &y);
-    /* The model's own objects are scaled already. */
+    /* The model's own objects are already scaled. */
     mcr_model plain = *p->model;
     if (!p->data)
         plain.scaling = NULL;

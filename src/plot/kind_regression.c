@@ -1,4 +1,5 @@
-/* kind_regression.c: predicted numbers: over one or two columns, with intervals, and their errors.
+/* kind_regression.c: regression: predictions over one or two columns, with intervals, and their
+ * errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +9,7 @@
 
 enum { CURVE = 241, COLS = 100, ROWS = 76, DRAWS = 6, LEVELS = 9 };
 
-/* Half widths of intervals of a normal variable, in standard deviations. */
+/* Half-widths of normal intervals, in standard deviations. */
 static const double half95 = 1.959963984540054, half50 = 0.6744897501960817;
 
 /* ---- over one column ------------------------------------------------------------------------ */
@@ -188,8 +189,7 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
     const double *y = p->data ? mcr_data_targets(p->data) : NULL;
     if (!y || mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
         return MCR_OK;
-    /* Where other columns matter, too, the target of a point is not to be compared with the
-     * surface. */
+    /* If other columns matter, too, the target of a point cannot be compared with the surface. */
     bool compared = plane->cols == 2 && plane->n <= MCR_PLOT_POINTS;
     mcr_scatter s = {.n = plane->n,
                      .x = plane->at[0],

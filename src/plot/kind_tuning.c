@@ -1,8 +1,7 @@
 /* kind_tuning.c: the scores of a search over its parameters.
  *
- * The points of a search are texts: a kernel and options. Numbers behind a '=' are parameters; two
- * points that differ in nothing else belong to the same family. The family of the best point is
- * drawn.
+ * The points of a search are texts: a kernel and options. Numbers after '=' are parameters; points
+ * that differ only in these belong to the same family. The family of the best point is drawn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,9 +72,9 @@ static bool analyse(mcr_plotting *p, tried *t)
 /* ---- which parameters vary ------------------------------------------------------------------ */
 
 typedef struct varying {
-    int param; /* its place in the point */
+    int param; /* its index in the point */
     int64_t count;
-    double *value; /* rising, all different */
+    double *value; /* ascending, distinct */
 } varying;
 
 static bool in_family(const search *s, int64_t i)
@@ -141,7 +140,7 @@ static const char *param_name(mcr_plotting *p, const search *s, const varying *v
 
 /* ---- one parameter -------------------------------------------------------------------------- */
 
-/* Two rings, in the colours of ink and paper: one of them shows on any background. */
+/* Two rings, in the colours of ink and paper: one of them is visible on any background. */
 static mcr_status add_chosen(mcr_plotting *p, mcr_panel *panel, double x, double y)
 {
     for (int outer = 0; outer < 2; outer++) {
@@ -201,7 +200,7 @@ static mcr_status draw_line(mcr_plotting *p, const search *s, const varying *v)
 
 /* ---- two parameters ------------------------------------------------------------------------- */
 
-/* Borders half-way between values, by ratio or by distance. */
+/* Boundaries halfway between values, by ratio or by distance. */
 static double *edges(mcr_plotting *p, const varying *v)
 {
     double *e = mcr_blocks_reals(&p->f->pool, v->count + 1);
@@ -340,7 +339,7 @@ mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report
     return draw(p, &s);
 }
 
-/* The next value of a line of comma-separated ones, in place; *at is behind it. */
+/* The next value of a comma-separated line, in place; *at moves past it. */
 static char *next_value(char **at)
 {
     char *from = *at, *to = from, *begin = from;

@@ -1,9 +1,8 @@
-/* layout.c: where the parts of a figure stand.
+/* layout.c: the positions of the parts of a figure.
  *
  * From top to bottom: title, subtitle, legend (in lines, outside of the data), the grid of panels.
- * The margins of panels are those that their numbers need; panels of one row or column share them,
- * so that the axes are in line. Sizes follow from the size of the letters, which follows from the
- * width.
+ * The margins of panels depend on their tick labels; panels of one row or column share them, so
+ * that the axes are aligned. Sizes are relative to the font size, which depends on the width.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +39,7 @@ static void collect_legend(mcr_layout_of *l, const mcr_frame *frame)
         }
 }
 
-/* Places the entries from line to line; returns the bottom. */
+/* Places the entries line by line; returns the bottom. */
 static double place_legend(mcr_layout_of *l, double top)
 {
     double x = l->font * 0.9, y = top + l->font * 1.2;
@@ -71,7 +70,7 @@ typedef struct margins {
     double left[GRID], right[GRID], top[GRID], bottom[GRID];
 } margins;
 
-/* Ticks for boxes of about this size, and what their texts need. */
+/* Ticks for boxes of about this size, and the space for their labels. */
 static void measure(mcr_layout_of *l, const mcr_panel *p, mcr_place *at, double w, double h,
                     margins *m)
 {
@@ -119,7 +118,7 @@ static void place_panels(mcr_layout_of *l, const mcr_figure *f, double top)
     const mcr_frame *frame = &f->frame[0];
     int rows = f->rows < GRID ? f->rows : GRID, cols = f->cols < GRID ? f->cols : GRID;
     double w = (l->width - l->font * 0.8) / cols, h = (l->height - top - l->font * 0.3) / rows;
-    /* Twice: the number of ticks depends on what the first margins leave. */
+    /* Two passes: the number of ticks depends on the space that the first margins leave. */
     margins m = {{0}, {0}, {0}, {0}};
     for (int64_t p = 0; p < frame->panels; p++)
         measure(l, &frame->panel[p], &l->place[p], w * 0.8, h * 0.8, &m);
@@ -129,7 +128,7 @@ static void place_panels(mcr_layout_of *l, const mcr_figure *f, double top)
         measure(l, panel, &l->place[p], w - m.left[panel->col] - m.right[panel->col],
                 h - m.top[panel->row] - m.bottom[panel->row], &again);
     }
-    /* All boxes are of one size: what the margins leave is shared evenly. */
+    /* All boxes have the same size: the space between the margins is divided evenly. */
     double wide = l->width - l->font * 0.8, high = l->height - top - l->font * 0.3;
     for (int k = 0; k < cols; k++)
         wide -= again.left[k] + again.right[k];

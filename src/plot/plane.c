@@ -1,6 +1,6 @@
-/* plane.c: the columns of vectors that a picture shows, in the units of the user.
+/* plane.c: the columns of vectors on the axes of a picture, in the user's units.
  *
- * A model that scales its data keeps scaled objects; here they are scaled back.
+ * A model that scales its data stores scaled objects; here they are scaled back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ const char *mcr_plane_name(mcr_plotting *p, const mcr_plane *plane, int64_t colu
     return mcr_blocks_format(&p->f->pool, "x%lld", (long long)column + 1);
 }
 
-/* The column that a word names; -1: none. */
+/* The column with this name; -1: none. */
 static int64_t column_named(const mcr_plane *plane, const char *word)
 {
     const mcr_store *s = plane->like->store[plane->field];
@@ -82,8 +82,8 @@ static double back(const mcr_plane *plane, int64_t c, double v)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* Memory for a vector of the data and of the model: a file of sparse vectors may have fewer or more
- * columns than the model. What is not there is 0. */
+/* A buffer for a vector of the data and of the model: a file of sparse vectors may have fewer or
+ * more columns than the model. Missing columns are 0. */
 static double *row_buffer(mcr_plotting *p, const mcr_plane *plane, const mcr_data *data,
                           int64_t field)
 {
@@ -111,7 +111,7 @@ mcr_status mcr_plane_column(mcr_plotting *p, const mcr_plane *plane, int64_t col
     return read_columns(p, plane, plane->seen ? plane->seen : plane->like, &column, 1, &to);
 }
 
-/* Medians of all columns, over an even choice of the objects. */
+/* Medians of all columns, over an evenly spaced selection of the objects. */
 static mcr_status find_medians(mcr_plotting *p, mcr_plane *plane)
 {
     const mcr_data *data = plane->seen ? plane->seen : plane->like;
@@ -235,13 +235,13 @@ void mcr_plane_close(mcr_plane *plane)
 
 /* ---- objects at places ---------------------------------------------------------------------- */
 
-/* What the model, or its scaling, wants. */
+/* The form that the model, or its scaling, expects. */
 static bool is_dense(const mcr_plane *plane)
 {
     return plane->scale ? plane->scale->dense : plane->like->store[plane->field]->kind == MCR_DENSE;
 }
 
-/* Dense rows that are the medians but for one or two columns. */
+/* Dense rows equal to the medians except in one or two columns. */
 static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
                               int64_t count, const double *x, const double *y)
 {
@@ -261,7 +261,7 @@ static mcr_status place_dense(mcr_builder *b, mcr_plotting *p, const mcr_plane *
     return s;
 }
 
-/* The same as sparse rows, which most often have few medians that are not 0. */
+/* The same as sparse rows, most of whose medians are usually 0. */
 static mcr_status place_sparse(mcr_builder *b, mcr_plotting *p, const mcr_plane *plane,
                                int64_t count, const double *x, const double *y)
 {

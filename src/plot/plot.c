@@ -1,4 +1,4 @@
-/* plot.c: the kinds of figures, and what they share.
+/* plot.c: the kinds of figures, and their shared code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -57,7 +57,7 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
         if (strcmp(kind, names[i]) == 0) {
             p->f->kind = names[i];
             mcr_status s = types[i]->make(p);
-            /* A label that could not be copied is no reason to go on without it. */
+            /* A label that could not be copied is an error. */
             return !s && (p->f->pool.failed || p->scratch.failed) ? MCR_NO_MEMORY : s;
         }
     }
@@ -80,7 +80,7 @@ mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* What follows is a number of the first frame. */
+    /* The remainder is a number of the first frame. */
     char *colon = p->f->moves ? strstr(text, ": ") : NULL;
     if (colon)
         *colon = '\0';
@@ -96,7 +96,7 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* Kernels with a number for each column are long. */
+    /* Kernels with one number per column are long. */
     size_t bytes = mcr_text_bytes(text, 110);
     if (text[bytes])
         strcpy(text + bytes, bytes < sizeof text - 4 ? "…" : "");

@@ -1,4 +1,4 @@
-/* plotting.h (internal): what the kinds of figures share.
+/* plotting.h (internal): shared code of the kinds of figures.
  *
  * A kind is a function that fills the figure of a mcr_plotting, and one line in plots.def.
  * Temporary arrays come from `scratch` and are freed when the figure is done.
@@ -15,9 +15,9 @@ enum {
     MCR_PLOT_POINTS = 20000,
     MCR_PLOT_MATRIX = 800,
     MCR_PLOT_CONFUSION = 40, /* classes of a confusion matrix */
-    MCR_PLOT_SHUFFLED = 300, /* columns whose importance is found by shuffling */
+    MCR_PLOT_SHUFFLED = 300, /* columns for permutation importance */
     MCR_PLOT_POSITIONS = 80, /* of a logo */
-    MCR_PLOT_LEARNING = 20   /* objects of a learning curve, at least */
+    MCR_PLOT_LEARNING = 20   /* fewest objects for a learning curve */
 };
 
 typedef struct mcr_plotting {
@@ -41,46 +41,45 @@ typedef struct mcr_plot_type {
 #include "plot/plots.def"
 #undef PLOT
 
-/* The figure of a kind for these objects, into a figure that is there: a new frame of an
+/* Makes the figure of a kind for these objects in an existing figure: a new frame of an
  * animation. */
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind);
-/* The kind that suits this model and data best. */
+/* The most suitable kind for this model and data. */
 const char *mcr_plot_choose(const mcr_plotting *p);
-/* Fails with a message, and with the kinds that are possible in place of the figure's. */
+/* Fails with a message that lists the kinds that are possible instead. */
 mcr_status mcr_plot_refuse(const mcr_plotting *p, mcr_status status, const char *format, ...)
     MCR_PRINTF(3, 4);
 
-/* MCR_BAD_CALL where something is missing: "roc needs a model of a classifier". */
+/* MCR_BAD_CALL if something is missing: "roc needs a model of a classifier". */
 mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what);
-/* MCR_BAD_CALL unless there are model and data, for a model of one of these tasks (bits 1 <<
- * task). */
+/* MCR_BAD_CALL unless there are data and a model for one of these tasks (bits 1 << task). */
 mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data);
 /* MCR_BAD_DATA unless the data have classes (numbers: targets). */
 mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind);
 
-/* Title and subtitle, unless the caller has said one. The subtitle names learner and kernel. */
+/* Title and subtitle, unless the caller has set them. The subtitle names learner and kernel. */
 mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
 mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
-/* The end of a call that makes a figure: frees the scratch memory, and the figure where making it
- * failed. */
+/* Ends a call that makes a figure: frees the scratch memory, and the figure if making it failed. */
 mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made);
 /* "rbf(gamma=2), C=10", borrowed from the scratch memory. */
 const char *mcr_plot_made_by(mcr_plotting *p);
-/* A kernel or options for people: numbers of many digits are for reading back, and four are
- * enough to look at. commas: in place of the blanks between options. */
+/* Shortens a kernel or options for display: numbers are rounded to four digits. commas: instead of
+ * blanks between options. */
 void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas);
 /* A number as text in the figure's memory. */
 const char *mcr_plot_number(mcr_plotting *p, double value, int digits);
 
-/* An even choice of at most `most` of n objects; *count is how many. NULL: no memory. */
+/* An evenly spaced selection of at most `most` of n objects; *count is its size. NULL: out of
+ * memory. */
 int64_t *mcr_plot_thin(mcr_plotting *p, int64_t n, int64_t most, int64_t *count);
-/* What the model's numbers are called: the target column, or "value". */
+/* The name of the predicted numbers: the target column, or "value". */
 const char *mcr_plot_target_name(const mcr_plotting *p);
-/* 1: the targets of the data are few numbers or words, fit to be classes. */
+/* Whether the targets of the data can be classes: few numbers, or words. */
 bool mcr_plot_has_classes(const mcr_data *data);
 /* The first field of strings; -1: none. */
 int64_t mcr_plot_strings(const mcr_data *data);
-/* The middle value; v is sorted. NAN: none. */
+/* The median; sorts v. NAN: no values. */
 double mcr_plot_median(double *v, int64_t count);
 
 /* ---- points --------------------------------------------------------------------------------- */
@@ -94,15 +93,15 @@ typedef struct mcr_scatter {
     int64_t classes;
     const char *const *class_name;
     const double *value;
-    const char *name;          /* of points without classes */
+    const char *name;          /* for points without classes */
     bool legend, small, fixed; /* as in mcr_mark; small: many panels */
-    bool bare;                 /* without classes: in the colour of text, to stand before curves */
+    bool bare;                 /* without classes: in the colour of text, in front of curves */
 } mcr_scatter;
 mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s);
-/* Class names and numbers of the data; of a model's classes where it has them (-1: unknown to
- * it). */
+/* Class names and numbers of the data; those of the model's classes if it has them (-1:
+ * unknown). */
 mcr_status mcr_plot_classes(mcr_plotting *p, const mcr_data *data, mcr_scatter *s);
-/* Bars of how often values occur, by class if the scatter has them. */
+/* A histogram of the values, by class if the scatter has classes. */
 mcr_status mcr_plot_histogram(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
                               const double *v);
 /* A straight line, dashed. */
@@ -111,47 +110,47 @@ mcr_status mcr_plot_rule(mcr_plotting *p, mcr_panel *panel, const char *name, do
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
-/* The field of vectors that a model, or data alone, have, in the units of the user. */
+/* The field of vectors of a model, or of data alone, in the user's units. */
 typedef struct mcr_plane {
     const mcr_data *like;          /* the model's objects, or the data */
-    int64_t field;                 /* in like */
-    const mcr_scaled_field *scale; /* NULL: as they are */
+    int64_t field;                 /* its number in like */
+    const mcr_scaled_field *scale; /* NULL: unscaled */
     int64_t cols;
-    int64_t x, y; /* the columns that are drawn; -1: none */
+    int64_t x, y; /* the columns on the axes; -1: none */
     double *base; /* cols: medians */
     double low[2], high[2];
-    mcr_data *seen; /* the data as the model sees them; NULL: none */
+    mcr_data *seen; /* the data as preprocessed by the model; NULL: none */
     int64_t n;
-    double *at[2]; /* n each: the data in the columns; NULL: no data */
+    double *at[2]; /* n each: the data in these columns; NULL: no data */
     int64_t supports;
-    double *support[2]; /* the model's objects */
+    double *support[2]; /* the support vectors */
 } mcr_plane;
 
-/* MCR_BAD_CALL if there are no vectors, or a column is not there. dims: columns that are wanted;
- * fewer are fine. Columns: those of the call, else the first. */
+/* MCR_BAD_CALL if there are no vectors, or a column does not exist. dims: number of columns wanted;
+ * fewer are accepted. Columns: those of the call, else the first ones. */
 mcr_status mcr_plane_open(mcr_plane *out, mcr_plotting *p, int dims);
-void mcr_plane_close(mcr_plane *plane); /* of a zero one, too */
-/* How many columns the vectors have; 0: there are none. */
+void mcr_plane_close(mcr_plane *plane); /* also allowed on a zeroed struct */
+/* The number of columns of the vectors; 0: no vectors. */
 int64_t mcr_plane_columns(const mcr_plotting *p);
 const char *mcr_plane_name(mcr_plotting *p, const mcr_plane *plane, int64_t column);
 /* One column of the data (or, without data, of the model's objects), in the user's units. */
 mcr_status mcr_plane_column(mcr_plotting *p, const mcr_plane *plane, int64_t column, double *to);
-/* Objects at these places, the other columns at their medians. y NULL: one column. */
+/* Objects at these positions, with the other columns at their medians. y NULL: one column. */
 mcr_status mcr_plane_objects(mcr_data **out, mcr_plotting *p, const mcr_plane *plane, int64_t count,
                              const double *x, const double *y);
 
-/* How many such objects are worth making at once. */
+/* How many such objects to create at a time. */
 int64_t mcr_plane_at_once(const mcr_plane *plane);
 
 /* ---- contours ------------------------------------------------------------------------------- */
 
-/* A function on the plane, for many places at once. */
+/* A function on the plane, evaluated at many positions at a time. */
 typedef mcr_status mcr_field_of(void *arg, int64_t count, const double *x, const double *y,
                                 double *f);
 
 typedef struct mcr_grid {
     int64_t cols, rows;
-    double x0, y0, dx, dy; /* of the nodes */
+    double x0, y0, dx, dy; /* origin and spacing of the nodes */
     double *f;             /* rows x cols */
     mcr_field_of *eval;
     void *arg;
@@ -159,23 +158,25 @@ typedef struct mcr_grid {
 
 /* Evaluates the nodes. */
 mcr_status mcr_grid_fill(mcr_plotting *p, mcr_grid *g);
-/* Where f crosses a level (labels: where f, then the number of a class, changes) as a line with
- * breaks. Places on the edges of the grid are found by bisection of f itself, to 1/500 of a
+/* The contour of f at a level (labels: where f, then the number of a class, changes) as an
+ * interrupted line. Crossings of grid edges are located by bisection of f itself, to 1/500 of a
  * cell. */
 mcr_status mcr_grid_contour(mcr_plotting *p, const mcr_grid *g, double level, bool labels,
                             int64_t *count, double **x, double **y);
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* The range of the parameter that says how closely a learner follows the data; NULL: none. */
+/* The default range of the parameter that controls how closely a learner fits the data; NULL:
+ * none. */
 const char *mcr_plot_usual_range(const mcr_plotting *p);
-/* Of a model on strings alone: the longest that speaks for its first output; 0: none. */
+/* For a model on strings only: the length of the longest one with a positive first output; 0:
+ * none. */
 int64_t mcr_plot_longest(const mcr_plotting *p); /* -1: out of memory */
 /* The scores of a search. */
 mcr_status mcr_plot_tuning_report(mcr_plotting *p, const mcr_tune_report *report);
 /* Splits "C=0.1:100:log7" into a name and its values. */
 mcr_status mcr_plot_range(mcr_plotting *p, const char *text, const char **name, mcr_reals *values);
-/* The model's learner with one parameter changed: its options and kernel, to be closed and
+/* The options and the kernel of the model's learner with one parameter changed, to be closed and
  * freed. name NULL: unchanged. */
 mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_options **options,
                          mcr_kernel **kernel);

@@ -1,4 +1,4 @@
-/* png.c: small pictures within text: PNG with a palette, base64, and text for XML.
+/* png.c: small pictures embedded in text: PNG with a palette, base64, and text for XML.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ void mcr_fixed_write(mcr_text *to, double value, int decimals)
     mcr_text_add(to, digits, (size_t)decimals);
 }
 
-/* How many bytes of valid UTF-8 a character has that XML can hold; 0: it cannot. */
+/* The length in bytes of a valid UTF-8 character that XML allows; 0: not allowed. */
 static int character(const unsigned char *at)
 {
     int count = *at < 0x80   ? 1

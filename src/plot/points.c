@@ -1,7 +1,7 @@
 /* points.c: points, densities and histograms, by class or by value.
  *
- * Many points hide one another: from MCR_PLOT_POINTS on their density is shown, on a logarithmic
- * scale, as how opaque a class's colour is.
+ * Many points hide one another: beyond MCR_PLOT_POINTS their density is shown, on a logarithmic
+ * scale, as the opacity of a class's colour.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static void range_of(const double *v, int64_t n, double *low, double *high)
         *low = fmin(*low, v[i]);
         *high = fmax(*high, v[i]);
     }
-    *low = fmax(*low, -1e300); /* so that their difference is a number */
+    *low = fmax(*low, -1e300); /* so that their difference is finite */
     *high = fmin(*high, 1e300);
     if (!(*high > *low)) {
         *low = isfinite(*low) ? *low - 0.5 : 0;
@@ -32,7 +32,7 @@ static mcr_shape class_shape(int64_t c)
 {
     static const mcr_shape shapes[] = {MCR_SHAPE_CIRCLE, MCR_SHAPE_DIAMOND, MCR_SHAPE_TRIANGLE,
                                        MCR_SHAPE_SQUARE};
-    return shapes[(c + c / MCR_PALETTE) % 4]; /* colours come again, but not with the same shape */
+    return shapes[(c + c / MCR_PALETTE) % 4]; /* colours repeat, but not with the same shape */
 }
 
 /* ---- densities ------------------------------------------------------------------------------ */

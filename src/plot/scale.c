@@ -1,4 +1,4 @@
-/* scale.c: axes, ticks, and how wide texts are.
+/* scale.c: axes, ticks, and widths of texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +70,7 @@ const char *mcr_number_text(char *text, double value, int digits)
         return text;
     }
     mcr_print_real(plain, size);
-    if (strchr(plain, 'e')) /* shortest, but not for people */
+    if (strchr(plain, 'e')) /* shortest, but hard to read */
         snprintf(plain, sizeof plain, "%d", (int)size);
     put(text, plain);
     return text;
@@ -78,7 +78,7 @@ const char *mcr_number_text(char *text, double value, int digits)
 
 /* ---- ticks ---------------------------------------------------------------------------------- */
 
-/* Long names lose their middle: they often begin, or end, alike. */
+/* Long names are shortened in the middle, because their beginnings or ends are often alike. */
 static void add(mcr_ticks *t, double at, const char *text)
 {
     enum { LETTERS = 24, HEAD = 12, TAIL = 11 };
@@ -123,7 +123,7 @@ static void log_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
     }
     if (last - first >= 2)
         return;
-    /* Two powers of ten at most: 2 and 5 of each as well. */
+    /* At most two powers of ten: adds 2 and 5 times each. */
     out->count = 0;
     for (int e = first - 1; e <= last; e++)
         for (int m = 0; m < 3; m++) {
@@ -154,7 +154,7 @@ void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out)
         named_ticks(a, wanted, out);
     else if (a->log)
         log_ticks(a, wanted, out);
-    /* One number alone does not say how far apart others are. */
+    /* A single tick does not show the scale. */
     for (int more = 0; !a->names && out->count < 2 && more < 8; more++) {
         out->count = 0;
         even_ticks(a, wanted + more, out);
@@ -168,7 +168,7 @@ static int sequence(unsigned char byte)
     return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
 
-/* Widths of letters in thousandths of an em: those of a usual sans-serif font, wide rather than
+/* Widths of letters in a typical sans-serif font, in thousandths of an em, rather too wide than too
  * narrow. */
 static double letter_width(const char *at)
 {

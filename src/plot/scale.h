@@ -1,4 +1,4 @@
-/* scale.h (internal): axes: where a value lies, and which numbers stand beside it.
+/* scale.h (internal): axes: positions of values, and ticks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,21 +19,21 @@ typedef struct mcr_ticks {
     mcr_tick tick[MCR_TICKS];
 } mcr_ticks;
 
-/* 0 at the axis's beginning, 1 at its end. */
+/* The position of a value: 0 at the start of the axis, 1 at its end. */
 double mcr_axis_share(const mcr_axis *a, double value);
 /* About `wanted` ticks (2 or more). */
 void mcr_axis_ticks(const mcr_axis *a, int wanted, mcr_ticks *out);
-/* A number for people, with so many significant digits: "0.05", "1200", "3.2·10⁻⁷". The text
+/* A number for display, with this many significant digits: "0.05", "1200", "3.2·10⁻⁷". The text
  * must hold MCR_TICK_TEXT bytes. Independent of the locale. */
 const char *mcr_number_text(char *text, double value, int digits);
-/* The value with so many significant digits. */
+/* The value rounded to this many significant digits. */
 double mcr_number_rounded(double value, int digits);
 
-/* The width of a text in a common sans-serif font, in ems; and the bytes of its first `most`
- * characters. */
+/* The width of a text in a common sans-serif font, in ems; and the length in bytes of its first
+ * `most` characters. */
 double mcr_text_width(const char *text);
 size_t mcr_text_bytes(const char *text, int most);
-/* Characters, as a terminal counts them. */
+/* The width in terminal columns. */
 int mcr_text_columns(const char *text);
 
 #endif

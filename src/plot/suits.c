@@ -1,7 +1,8 @@
-/* suits.c: which kinds of figures suit a model and data, and what to say if one does not.
+/* suits.c: which kinds of figures are possible for a model and data, and the messages if one is
+ * not.
  *
- * The default kind and the lists of what is possible both come from suits, so that a
- * refusal never proposes a picture that would be refused as well.
+ * The default kind and the lists of possible kinds are both derived from `suits`, so that a refusal
+ * never proposes a kind that would be refused as well.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +67,7 @@ static bool gram(const mcr_plotting *p)
     return p->model || p->how->kernel;
 }
 
-/* A value for each class, or one for two. */
+/* One value per class, or one for two classes. */
 static bool roc(const mcr_plotting *p)
 {
     if (!is_of(p, CLASSIFY | DETECT) || !has_targets(p))
@@ -124,7 +125,7 @@ static bool importance(const mcr_plotting *p)
     return can;
 }
 
-/* Without a column it is not known. */
+/* Unknown without a column. */
 static bool dependence(const mcr_plotting *p)
 {
     return is_of(p, CLASSIFY | REGRESS) && p->data && p->how->x;

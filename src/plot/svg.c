@@ -14,7 +14,7 @@ typedef struct svg {
     mcr_canvas base;
     mcr_text *to;
     int clips;
-    const char *id; /* makes names unique where several stand in one page */
+    const char *id; /* makes names unique if several are in one page */
 } svg;
 
 static const char ink_letter[] = "01234567tmgfp";
@@ -51,7 +51,7 @@ static void colour(svg *s, const char *name, mcr_ink ink)
     word(s, "\"");
 }
 
-/* Fill and stroke: by class where the theme decides. */
+/* Fill and stroke: by class if the theme decides. */
 static void paint(svg *s, const mcr_style *st)
 {
     char class[8];
@@ -134,7 +134,7 @@ static void put_rect(mcr_canvas *c, mcr_box box, const mcr_style *style)
     word(s, "/>\n");
 }
 
-/* Outlines of all points as one path; relative, as they are all the same. */
+/* Outlines of all points as one path; relative, because they are all the same. */
 static void put_outlines(svg *s, const double *x, const double *y, int64_t count, mcr_shape shape,
                          double size, const mcr_style *style)
 {
@@ -336,7 +336,7 @@ static void put_style(svg *s, mcr_theme theme)
     word(s, "</style>\n");
 }
 
-/* When a frame is to be seen, as shares of the whole time. */
+/* When a frame is visible, as fractions of the total time. */
 static void put_times(svg *s, int64_t frame, int64_t frames)
 {
     const double seconds = 0.28 * (double)frames;

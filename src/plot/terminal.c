@@ -1,8 +1,8 @@
 /* terminal.c: figures in characters.
  *
  * A character of the Braille block has 2 x 4 dots: points, lines, bands and bars are drawn with
- * them. Cells are background colours, two to a character (an upper half block); without colours
- * they are shades of grey.
+ * them. Cells are background colours, two per character (an upper half block); without colours they
+ * are shades of grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,8 @@ static void put_char(screen *s, int x, int y, const char *text, size_t bytes, ui
     c->dots = 0;
 }
 
-/* At most `most` characters; control characters and broken UTF-8 become '?'. Returns how many. */
+/* At most `most` characters; control characters and invalid UTF-8 become '?'. Returns their
+ * number. */
 static int put_words(screen *s, int x, int y, const char *text, int most, uint32_t ink, bool bold)
 {
     mcr_text plain;
@@ -80,7 +81,7 @@ static int put_words(screen *s, int x, int y, const char *text, int most, uint32
 
 /* ---- without colours ------------------------------------------------------------------------ */
 
-/* What colours distinguish: filled points, upright bars, whole lines. */
+/* Marks that only colours distinguish: filled points, upright bars, solid lines. */
 static bool is_plain(const mcr_mark *m)
 {
     bool kind = (m->type == MCR_MARK_LINE && m->alpha == 0) ||
@@ -89,7 +90,7 @@ static bool is_plain(const mcr_mark *m)
     return kind && m->name && (int)m->ink < MCR_PALETTE;
 }
 
-/* Characters of classes or curves where there are no colours, and the same within a ring. */
+/* Characters for classes or curves if there are no colours, and the same within a ring. */
 static const char *const symbols[] = {"o", "x", "+", "*", "=", "/", "-", ".",
                                       "a", "b", "c", "d", "e", "f", "g", "h"};
 static const char *const ringed[] = {"◎", "⊗", "⊕", "⊛", "⊜", "⊘", "⊖", "⊙",
@@ -103,7 +104,7 @@ static const char *ring_around(const char *text)
     return "○";
 }
 
-/* NULL: dots will do. */
+/* NULL: dots suffice. */
 static const char *symbol_of(const screen *s, const mcr_mark *m)
 {
     int found = -1, plain = 0;
@@ -133,7 +134,7 @@ static void dot(const plot_box *b, double dx, double dy, uint32_t ink)
     c->ink = ink;
 }
 
-/* A place that an int can hold; far outside what is drawn where there is none. */
+/* A position that fits an int; NAN is mapped far outside the picture. */
 static double place(double v)
 {
     return v > -1e6 ? fmin(v, 1e6) : -1e6;
@@ -154,7 +155,7 @@ static uint32_t ink_of(const plot_box *b, mcr_ink ink)
     return mcr_ink_rgb(ink, b->s->dark);
 }
 
-/* A character in place of a cell's dots; px, py as those of dots. */
+/* A character instead of a cell's dots; px, py as for dots. */
 static void put_symbol(const plot_box *b, double px, double py, const char *symbol, uint32_t ink)
 {
     int x = (int)floor(px / 2), y = (int)floor(py / 4);
@@ -244,7 +245,8 @@ static void draw_bars(const plot_box *b, const mcr_mark *m)
         if (m->y[i] == base)
             continue;
         for (double x = across(b, m->x[i] - half); symbol && x < across(b, m->x[i] + half); x++)
-            put_symbol(b, x, down(b, m->y[i]), symbol, ink); /* bars of classes overlap: the top */
+            put_symbol(b, x, down(b, m->y[i]), symbol, ink); /* bars of classes overlap: marks the
+                                                              * top */
         if (symbol)
             continue;
         if (m->sideways)
@@ -271,7 +273,7 @@ static double axis_value(const mcr_axis *a, double share)
     return a->log ? a->min * pow(a->max / a->min, share) : a->min + (a->max - a->min) * share;
 }
 
-/* The value of the cells at a place; NAN: outside. */
+/* The value of the cells at a position; NAN: outside. */
 static double sample(const mcr_mark *m, double x, double y)
 {
     if (x < m->x0 || x >= m->x1 || y < m->y0 || y >= m->y1)
@@ -418,7 +420,7 @@ static const char *key_of(const screen *s, const mcr_mark *m)
     return m->type == MCR_MARK_BAND ? "░" : "■";
 }
 
-/* Returns the line below it; s->cell NULL: only that. */
+/* Returns the line below it; s->cell NULL: computes only that. */
 static int draw_legend(screen *s, const mcr_layout_of *l, int y)
 {
     int x = 0;
@@ -452,7 +454,7 @@ static void put_colour(const screen *s, uint32_t rgb, bool back)
                             (rgb & 255) * 5 / 255);
 }
 
-/* A cell as one character with an ink and a background. */
+/* A cell as one character with ink and background. */
 static void resolve(const cell *c, char *text, uint32_t *ink, uint32_t *back)
 {
     *ink = c->ink;
@@ -527,7 +529,7 @@ static void draw_frame(screen *s, const mcr_figure *f, const mcr_layout_of *l)
     }
 }
 
-/* A window that is too small gets a picture that is larger, not one without panels. */
+/* If the window is too small the picture becomes larger, rather than losing panels. */
 static void grow(screen *s, const mcr_figure *f, const mcr_layout_of *l)
 {
     if (s->width < f->cols * LEAST_WIDTH)

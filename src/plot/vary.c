@@ -14,7 +14,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* A kernel expression with the number of a parameter replaced; NULL: it has no such parameter. */
+/* A kernel expression with the number of a parameter replaced; NULL: no such parameter. */
 static const char *replace(mcr_plotting *p, const char *kernel, const char *name, double value)
 {
     size_t length = strlen(name);
@@ -71,7 +71,7 @@ static bool has_option(const mcr_options *options, const char *name)
     return mcr_params_find(options->type->params, name, strlen(name)) != NULL;
 }
 
-/* A learner that looks for the numbers of the kernel itself is kept from it. */
+/* Prevents a learner from optimising the kernel's parameters. */
 static mcr_status keep_still(mcr_options *options, const char *name)
 {
     const char *search = options->type->kernel_search;

@@ -42,14 +42,14 @@ static int by_key(const void *a, const void *b)
 
 /* ---- lines ------------------------------------------------------------------------------------*/
 
-/* Closes a line with its checksum. */
+/* Ends a line with its checksum. */
 static void end_line(mcr_text *t)
 {
     if (!t->status)
         mcr_text_format(t, " %08x\n", (unsigned)mcr_checksum(t->bytes, (size_t)t->length));
 }
 
-/* The line without its checksum, if that is right: its length; else -1. */
+/* The length of the line without its checksum if that is correct; else -1. */
 static int64_t check_line(const char *line, int64_t length)
 {
     enum { TAIL = 9 };
@@ -131,8 +131,8 @@ static mcr_status failed(const mcr_checkpoint *c, const char *what)
 
 static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t);
 
-/* Reads what is there, and cuts off a line that was not finished; also the first, when the run
- * ended while it was written. */
+/* Reads the results, and cuts off an incomplete line; even the first one, if the run ended while
+ * writing it. */
 static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
 {
     mcr_text bytes, head;
@@ -181,7 +181,7 @@ static mcr_status read_file(mcr_checkpoint *c, uint32_t fingerprint)
 
 static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t)
 {
-    /* One call: lines of several threads do not mix. */
+    /* One call, so that lines of several threads do not mix. */
     if (t->status)
         return t->status;
     ssize_t written;
@@ -189,7 +189,7 @@ static mcr_status write_all(const mcr_checkpoint *c, const mcr_text *t)
         written = write(c->file, t->bytes, (size_t)t->length);
     } while (written < 0 && errno == EINTR);
     if (written >= 0 && written < (ssize_t)t->length)
-        errno = ENOSPC; /* a part of it went in */
+        errno = ENOSPC; /* partial write */
     return written == (ssize_t)t->length ? MCR_OK : failed(c, "cannot be written");
 }
 

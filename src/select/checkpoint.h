@@ -1,7 +1,7 @@
-/* checkpoint.h (internal): a file that keeps the results of a search as they come.
+/* checkpoint.h (internal): a file that stores the results of a search as they are computed.
  *
- * Text, one line a result, each with a checksum; lines are only ever added. A line that was cut off
- * is taken for not written.
+ * Text, one line per result, each with a checksum; lines are only appended. A truncated line is
+ * ignored.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,21 +14,20 @@
 
 typedef struct mcr_checkpoint mcr_checkpoint;
 
-/* What a result belongs to: the item of the batch of the search, which runs the same way each
- * time. */
+/* Identifies a result: the item of a batch of the search, which is deterministic. */
 typedef struct mcr_result_key {
     int64_t batch, item;
 } mcr_result_key;
 
-/* resume: the results of an earlier run are read, which must have the same fingerprint. Else the
- * file is begun again. */
+/* resume: reads the results of an earlier run, which must have the same fingerprint. Otherwise the
+ * file is started again. */
 mcr_status mcr_checkpoint_open(mcr_checkpoint **out, mcr *ctx, const char *path, bool resume,
                                uint32_t fingerprint);
-/* True: the result was there already and is copied. */
+/* True: the result was already stored and is copied. */
 bool mcr_checkpoint_find(const mcr_checkpoint *c, mcr_result_key key, double *value, int64_t count);
-/* May be called by several threads at once. */
+/* Thread-safe. */
 mcr_status mcr_checkpoint_add(mcr_checkpoint *c, mcr_result_key key, const double *value,
                               int64_t count);
-void mcr_checkpoint_close(mcr_checkpoint *c); /* NULL allowed; the file stays */
+void mcr_checkpoint_close(mcr_checkpoint *c); /* NULL allowed; the file is not removed */
 
 #endif

@@ -1,5 +1,5 @@
-/* cv.c: cross-validation: each split trains and tests, with the same parameters or with those that
- * a search finds best on its training objects alone.
+/* cv.c: cross-validation: trains and tests on each split, with given parameters or with the best
+ * ones of a search on the split's training objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,17 +22,17 @@ typedef struct job {
     const mcr_data *data;
     const mcr_splits *splits;
     const mcr_search *search;
-    const char *threshold; /* its rule; NULL: none */
+    const char *threshold; /* rule for its threshold; NULL: none */
     const mcr_metric *metric[MOST_METRICS];
     int64_t metrics, count; /* splits */
     double *score;          /* splits x metrics */
-    bool usual;             /* metrics were not asked for: those that cannot be had are left out */
+    bool usual;             /* default metrics: those that are not available are dropped */
     int64_t positive;
     double **value;            /* predictions of each split's test objects */
     double **scores, **probas; /* their decision values and probabilities; NULL: none */
-    int64_t *outputs;          /* of each split's model */
-    char **output;             /* their names in the first, */
-    int64_t named;             /* and how many; 0: not known */
+    int64_t *outputs;          /* outputs of each split's model */
+    char **output;             /* their names in the first model, */
+    int64_t named;             /* and their number; 0: not known */
     char **kernel_text, **options_text;
     int64_t unfinished, fits, done;
     double began;
@@ -70,7 +70,7 @@ static mcr_status named_metrics(job *j, const char *names, mcr_task task)
     return s;
 }
 
-/* All that score the task; those that need what a learner does not give are left out in the end. */
+/* All metrics of the task; those whose inputs a learner does not provide are dropped at the end. */
 static mcr_status usual_metrics(job *j, mcr_task task)
 {
     mcr_status s = MCR_OK;
@@ -90,7 +90,7 @@ static mcr_status usual_metrics(job *j, mcr_task task)
 
 /* ---- one split --------------------------------------------------------------------------------*/
 
-/* Tells of the progress; true: the user asks to stop. */
+/* Reports progress; true: the user requests a stop. */
 static bool tell(job *j)
 {
     double part = (double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) / (double)j->count;
@@ -124,7 +124,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
         mcr_splits_rows(j->splits, split, 0, rows);
         s = mcr_data_select(&train, j->data, (mcr_rows){rows, 0, count});
     }
-    if (!s) /* the class that is rarer in all data */
+    if (!s) /* the rarer class in all data */
         train->positive = j->positive + 1;
     if (!s)
         s = MCR_SIZED_READ(mcr_split_plan, &plan, ctx, inner.split);
@@ -158,7 +158,7 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     return s;
 }
 
-/* What the first model decides between. */
+/* Stores the names of the first model's outputs. */
 static mcr_status keep_names(job *j, const mcr_model *m)
 {
     int64_t outputs = m->fitted->outputs;
@@ -222,7 +222,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
 
 /* ---- leaving one out without training again ---------------------------------------------------*/
 
-/* *known: the learner knows its prediction for each object without it. */
+/* *known: the learner knows the leave-one-out prediction for each object. */
 static mcr_status leave_out(job *j, bool *known)
 {
     mcr *ctx = j->ctx;
@@ -231,7 +231,8 @@ static mcr_status leave_out(job *j, bool *known)
     *known = false;
     const mcr_param *by_class = mcr_params_find(j->options->type->params, MCR_OPTION_CLASS_WEIGHT,
                                                 strlen(MCR_OPTION_CLASS_WEIGHT));
-    /* What an object would change by leaving (scales, weights, a kernel) it must not have made. */
+    /* Anything that would change without the object (scales, weights, a kernel) must not depend on
+     * it. */
     if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
         j->threshold || mcr_scaling_changes(j->data, j->options->scale) || !j->kernel ||
         mcr_wants_features(j->options) ||
@@ -280,7 +281,7 @@ static mcr_status leave_out(job *j, bool *known)
 
 /* ---- several processes ------------------------------------------------------------------------*/
 
-/* Numbers of one split, which one process has; *x is made where there are none. */
+/* Shares numbers of one split, which one process has; *x is allocated in the others. */
 static mcr_status share_array(job *j, double **x, int64_t count)
 {
     if (!*x && !(*x = mcr_alloc_zero(j->ctx, (size_t)count, sizeof **x)))
@@ -303,7 +304,7 @@ static mcr_status share_words(job *j, char **text)
     return s;
 }
 
-/* What a split's process has found. */
+/* Shares the results of a split. */
 static mcr_status share_split(job *j, int64_t split)
 {
     int64_t test = mcr_splits_rows(j->splits, split, 1, NULL), classes = mcr_data_classes(j->data);
@@ -359,7 +360,7 @@ static mcr_status gather_metrics(mcr_cv_report *r, job *j)
     for (int64_t m = 0; m < j->metrics; m++) {
         if (j->usual && !is_defined(j, m))
             continue;
-        /* One block: what there is to say, then the values. */
+        /* One block: the description, then the values. */
         mcr_cv_metric *metric = mcr_alloc(j->ctx, 1,
                                           sizeof *metric + (size_t)j->count * sizeof(double));
         if (!metric)
@@ -377,7 +378,7 @@ static mcr_status gather_metrics(mcr_cv_report *r, job *j)
     return MCR_OK;
 }
 
-/* Rows of what the splits' models say, if all say the same number of things. */
+/* The outputs of all splits' models by object, if they have the same number of outputs. */
 static mcr_status gather_rows(const double **out, const job *j, double *const *from, int64_t cols,
                               const int64_t *first)
 {
@@ -485,10 +486,10 @@ static mcr_status run_splits(job *j)
             mcr_uncover(j->ctx);
         return s;
     }
-    /* Each process trains alone; searches within splits are its own. */
+    /* Each process trains alone, including searches within its splits. */
     if (j->team)
         mcr_team_set(j->ctx, NULL);
-    /* A search has enough to do for all threads. */
+    /* A search keeps all threads busy. */
     if (!j->search && mcr_run_parallel(j->ctx, j->options->type, mcr_data_count(j->data), j->count))
         s = mcr_parallel(j->ctx, j->count, run_split, j);
     else

@@ -1,4 +1,4 @@
-/* folds.c: all folds of a cross-validation at once, for learners that can have them from one K.
+/* folds.c: all folds of a cross-validation at once, for learners that can compute them from one K.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,8 @@
 
 #include "select/select.h"
 
-/* With more folds than this objects are held out one by one, which learners have other ways for;
- * with more objects two matrices of doubles are too much to begin with. */
+/* With more folds objects are held out one by one, for which learners have other methods; with more
+ * objects two matrices of doubles are too large. */
 enum { MOST_FOLDS = 64, MOST_OBJECTS = 16384 };
 
 static bool can(const mcr_trial_set *set, const mcr_options *const *options, int64_t count)
@@ -110,7 +110,7 @@ mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double 
         mcr_free(ctx, f.score);
     }
     mcr_free_all(ctx, params, solved);
-    /* What does not fit the memory, or cannot be learnt, shows again when it is trained. */
+    /* If it does not fit into memory, or cannot be learnt, training reports it again. */
     return s == MCR_OVER_BUDGET || s == MCR_NUMERIC || s == MCR_BAD_DATA || s == MCR_BAD_CALL
                ? MCR_OK
                : s;

@@ -74,14 +74,14 @@ static mcr_status read_template(mcr_template *t, mcr *ctx, const char *text)
     return s;
 }
 
-/* What is tried on vectors. The middle of gamma is 1 over the features and their variance, or
- * standard deviation: laplace adds up standard deviations, not their squares. So its gamma need not
- * go as far. It goes further down than up: a small one makes the kernel the distance itself, which
- * is of use with a large C. */
+/* Kernels that are tried on vectors. The centre of gamma's range is 1 / (features * variance), or 1
+ * / (features * standard deviation) for laplace, which sums absolute differences; its range can be
+ * narrower. The range extends further down than up: with a small gamma the kernel is nearly linear
+ * in the distance, which is useful with a large C. */
 typedef struct vector_kernel {
     const char *name;
-    bool squares;        /* of distances are what gamma is multiplied by */
-    double below, above; /* how many times smaller and larger than the middle gamma goes */
+    bool squares;        /* gamma multiplies squared distances */
+    double below, above; /* factors by which gamma's range extends below and above its centre */
     int values;
 } vector_kernel;
 
@@ -92,8 +92,8 @@ static const vector_kernel vector_kernels[VECTOR_KERNELS] = {
     {"laplace", false, 64, 16, 11},
 };
 
-/* gamma from nearly linear to nearly the identity, in powers of 2; one in the middle where the
- * learner goes on from there itself. */
+/* gamma from nearly linear to nearly the identity, in powers of 2; only the centre if the learner
+ * optimises it from there. */
 static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
                                      const mcr_options *options, const mcr_data *data,
                                      mcr_scale scale)
@@ -128,7 +128,7 @@ static mcr_status default_on_vectors(mcr_text *to, const vector_kernel *k,
 
 enum { MOST_DEFAULTS = 2, DNA_LETTERS = 5 }; /* and N */
 
-/* Kernels for data of one field that are not vectors. */
+/* Kernels for data of one field other than vectors. */
 static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFAULTS])
 {
     mcr_field_info info = MCR_INIT(mcr_field_info);
@@ -147,8 +147,8 @@ static int64_t other_defaults(const mcr_data *data, const char *kernel[MOST_DEFA
     return 0;
 }
 
-/* Kernels for data of one field of vectors. Distances in place of their squares take many times as
- * long between sparse vectors, and between vectors of 0 and 1 they are the same. */
+/* Kernels for data of one field of vectors. Absolute distances take many times as long as squared
+ * ones for sparse vectors, and are the same for 0/1 vectors. */
 static int64_t vector_defaults(const mcr_data *data)
 {
     if (data->fields == 0)
@@ -165,8 +165,8 @@ bool mcr_grid_has_vectors(const mcr_data *data)
     return false;
 }
 
-/* A template for one way to put the columns of a table together; none where the table has not what
- * it needs. */
+/* Adds a template for one combination of a table's columns, if the table has the columns it
+ * needs. */
 static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form form, bool quick)
 {
     mcr_text text;
@@ -183,7 +183,7 @@ static mcr_status add_form(mcr_grid *g, const mcr_data *prepared, mcr_table_form
     return s;
 }
 
-/* A table of mixed columns: which parts help, and together how. */
+/* A table of mixed columns: tries which parts help, and how to combine them. */
 static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
     mcr_scaling *scaling = NULL;
@@ -205,7 +205,7 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
     return s;
 }
 
-/* Every kernel with every way of scaling. */
+/* Every kernel with every kind of scaling. */
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
     static const mcr_scale both[] = {MCR_SCALE_STANDARD, MCR_SCALE_MINMAX};
@@ -268,7 +268,7 @@ static bool is_given(const mcr_options *o, const char *name)
            !(p->standard && mcr_params_is_standard(p, o->params));
 }
 
-/* What nearly always matters, where the caller says nothing of it. */
+/* Searches the options that nearly always matter, unless the caller sets them. */
 static mcr_status default_options(mcr_grid *g, bool quick)
 {
     const mcr_usual *usual = &g->options->type->usual;
@@ -292,7 +292,7 @@ static mcr_status read_options(mcr_grid *g, const mcr_search *search)
 
 /* ---- the grid ---------------------------------------------------------------------------------*/
 
-/* Whether what a template has a range of may be a list of numbers, one per column. */
+/* Whether the parameter with the template's range accepts a list of numbers, one per column. */
 static bool takes_list(const mcr_kernel *k, const mcr_template *tm)
 {
     if (tm->axes != 1 || k->children || !k->params)
@@ -310,7 +310,7 @@ static mcr_status number_points(mcr_grid *g, mcr_template *t)
     g->points += t->kernels * g->settings;
     if (g->points > MCR_MOST_POINTS)
         return mcr_fail(g->ctx, MCR_BAD_CALL, "the grid has more than %d points", MCR_MOST_POINTS);
-    /* Faults in an expression show before any work is done. */
+    /* Errors in an expression are reported before any work is done. */
     mcr_status s = mcr_grid_kernel(&first, g, t->first);
     t->list = !s && takes_list(first, t);
     mcr_kernel_free(first);

@@ -1,8 +1,9 @@
-/* grid.h (internal): the points of a search: kernels with ranges in them, options with ranges.
+/* grid.h (internal): the points of a search: ranges in kernels and options.
  *
  * A template is a kernel expression some of whose numbers are ranges. A point is a template, a
- * value on each of its axes, and a value on each axis of the options. Points are numbered through:
- * templates one after the other, within one the last axis runs fastest; options come after kernels.
+ * value on each of its axes, and a value on each axis of the options. Points are numbered
+ * consecutively: template by template, and within one the last axis varies fastest; options come
+ * after kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,8 @@ enum { MCR_MOST_AXES = 8, MCR_MOST_POINTS = 1000000 };
 
 typedef struct mcr_axis {
     const mcr_param *option;  /* NULL: of a kernel */
-    size_t at, length;        /* of a kernel: the range in the template's text */
-    size_t name, name_length; /* of a kernel: the parameter's name there */
+    size_t at, length;        /* kernel: the range in the template's text */
+    size_t name, name_length; /* kernel: the parameter's name there */
     mcr_reals values;
 } mcr_axis;
 
@@ -25,23 +26,23 @@ typedef struct mcr_template {
     mcr_scale scale; /* of the data */
     int axes;
     mcr_axis axis[MCR_MOST_AXES];
-    int64_t first;   /* point */
-    int64_t kernels; /* points without the options */
-    bool list;       /* its only range may be a list of numbers, one per column */
+    int64_t first;   /* its first point */
+    int64_t kernels; /* points, not counting the options */
+    bool list;       /* its only range may become a list of numbers, one per column */
 } mcr_template;
 
 typedef struct mcr_grid {
     mcr *ctx;
-    const mcr_options *options; /* the caller's: what is not searched */
-    bool scales;                /* templates differ in how they scale */
-    bool forms;                 /* templates are forms of a table of mixed columns */
-    bool path;                  /* the learner is given a range of lambda, and chooses itself */
+    const mcr_options *options; /* the caller's; for everything that is not searched */
+    bool scales;                /* templates differ in scaling */
+    bool forms;                 /* templates are kernels for a table of mixed columns */
+    bool path;                  /* the learner gets a range of lambda and chooses itself */
     int64_t templates;
     mcr_template *template;
     int axes; /* of the options */
     mcr_axis axis[MCR_MOST_AXES];
     int64_t settings; /* of the options */
-    int64_t searched; /* points of the call; those after them were added */
+    int64_t searched; /* points of the call; later ones were added */
     int64_t points;
 } mcr_grid;
 
@@ -50,17 +51,16 @@ mcr_status mcr_grid_open(mcr_grid **out, const mcr_options *options, const mcr_s
 void mcr_grid_close(mcr_grid *grid); /* NULL allowed */
 
 bool mcr_grid_has_vectors(const mcr_data *data);
-/* One more template. */
+/* Adds a template. */
 mcr_status mcr_grid_add(mcr_grid *grid, const char *text, mcr_scale scale);
 
-/* Which template a point is of. */
+/* The template of a point. */
 const mcr_template *mcr_grid_template(const mcr_grid *grid, int64_t point);
-/* The axes of a point: those of its template, then those of the options. Returns how many there
- * are; at (space for 2 MCR_MOST_AXES) becomes the point's place on each, count how long they
- * are. */
+/* The axes of a point: those of its template, then those of the options. Returns their number; at
+ * (space for 2 MCR_MOST_AXES) receives the point's index on each, count the length of each. */
 int mcr_grid_place(const mcr_grid *grid, int64_t point, int64_t *at, int64_t *count);
 
-/* The expression of a point as its template has it, with all that was searched. */
+/* The expression of a point, with all values that were searched filled in. */
 mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *grid, int64_t point);
 mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *grid, int64_t point);
 /* The options of a point. */

@@ -1,5 +1,5 @@
-/* importance.c: what a model's predictions depend on: by shuffling (Breiman, 2001; Fisher, Rudin
- * and Dominici, 2019), by the slope of f, and for single objects by Shapley values (Strumbelj and
+/* importance.c: feature importance of a model: by permutation (Breiman, 2001; Fisher, Rudin and
+ * Dominici, 2019), by the gradient of f, and for single objects by Shapley values (Strumbelj and
  * Kononenko, 2014).
  *
  * All of them only need predictions, so they work for every kernel and learner.
@@ -19,7 +19,7 @@ enum { MOST_OBJECTS = 2000, MOST_UNITS = 1000, REPEATS = 10, SAMPLES = 200, AT_O
 typedef struct probe {
     mcr *ctx;
     const mcr_model *model;
-    mcr_data *data; /* at most MOST_OBJECTS of the caller's */
+    mcr_data *data; /* at most MOST_OBJECTS of the caller's objects */
     mcr_mixer mixer;
     int64_t n;
     mcr_evaluated what;
@@ -38,7 +38,7 @@ static void close_probe(probe *a)
     mcr_free_all(a->ctx, a->target, a->value, a->score, a->proba, a->same, a->shuffled, a->source);
 }
 
-/* Evenly spread, so that the order of the rows does not matter. */
+/* Evenly spaced, so that the order of the rows does not matter. */
 static mcr_status pick_objects(probe *a, const mcr_data *data, int64_t most)
 {
     int64_t all = mcr_data_count(data);
@@ -118,8 +118,8 @@ static mcr_status evaluate(probe *a, double *out)
 
 /* ---- shuffling --------------------------------------------------------------------------------*/
 
-/* Half the width of a 95 % interval of a mean, in standard errors: Student's t of count - 1 degrees
- * of freedom. */
+/* Half the width of a 95 % confidence interval of a mean, in standard errors: Student's t with
+ * count - 1 degrees of freedom. */
 static double student(int64_t count)
 {
     static const double t[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
@@ -156,7 +156,7 @@ static mcr_status shuffle_unit(probe *a, int64_t unit, double base, int64_t repe
 
 /* ---- slopes -----------------------------------------------------------------------------------*/
 
-/* Standard deviation of a unit of one number; 0: it is none, or does not vary. */
+/* Standard deviation of a numeric unit; 0: not numeric, or constant. */
 static double standard_deviation(const probe *a, int64_t unit)
 {
     const mcr_unit *u = &a->mixer.unit[unit];
@@ -181,8 +181,7 @@ static double standard_deviation(const probe *a, int64_t unit)
     return count > 0 ? sqrt(squares / count) : 0;
 }
 
-/* The mean size of the change of f where the number moves by its standard deviation, as its slope
- * has it. */
+/* The mean absolute change of f per standard deviation of the number, by its slope. */
 static mcr_status slope_of(probe *a, int64_t unit, double *out)
 {
     const double step = 1e-4;
@@ -295,8 +294,8 @@ mcr_status mcr_model_importance(mcr_importance_report **out, mcr *ctx, const mcr
 
 /* ---- single objects ---------------------------------------------------------------------------*/
 
-/* One sample: an order of the units and another object; going along, each unit's value becomes that
- * of the explained object, and what f gains is the unit's share. */
+/* One sample: a permutation of the units and another object; unit by unit, the value is replaced by
+ * that of the explained object, and the change of f is the unit's contribution. */
 typedef struct walk {
     int64_t samples, output, object;
     int64_t *order; /* samples x units */

@@ -1,4 +1,4 @@
-/* metrics.c: the table of metrics, and how one is found and asked.
+/* metrics.c: the table of metrics, and their lookup and evaluation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 /* ---- the table --------------------------------------------------------------------------------*/
 
 enum { LARGER = 1, SMALLER = 0 };
-enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* what it needs beside the predictions */
+enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* inputs besides the predictions */
 
 #define METRIC(name, of, direction, needs, low, high, function, summary, ...)                      \
     {                                                                                              \
@@ -20,7 +20,7 @@ enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* what it needs beside the predictio
             .least = (low), .most = (high), .score_of = mcr_metric_##function, __VA_ARGS__         \
     }
 
-/* The first of a task is what searches look at; the order is that of the output. */
+/* The first one of a task is the default of searches; the order is that of the output. */
 static const mcr_metric table[] = {
     METRIC("accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, accuracy,
            "share of objects whose class is predicted correctly", .of_one = true),
@@ -91,13 +91,13 @@ mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *out)
 
 /* ---- choosing ---------------------------------------------------------------------------------*/
 
-/* Of detection, accuracy depends on nu as much as on the score: it is the last choice. */
+/* For detection, accuracy depends on nu as much as on the score: it is the last choice. */
 static bool suits(const mcr_metric *m, mcr_task task)
 {
     return m->info.task == task || (task == MCR_DETECT && (m->detects || m == &table[0]));
 }
 
-/* Hyphens are as good as underscores, and auc is short for roc_auc. */
+/* Hyphens are accepted for underscores, and auc for roc_auc. */
 static const char *usual_name(char to[NAME], const char *name)
 {
     size_t i = 0;
@@ -151,7 +151,7 @@ mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name,
 
 /* ---- asking -----------------------------------------------------------------------------------*/
 
-/* Inside is +1 and outside -1: other targets may mean anything, and 1 is often the anomaly. */
+/* Inliers are +1 and outliers -1: other targets are ambiguous, and 1 is often the anomaly. */
 static mcr_status check_marks(mcr *ctx, const mcr_evaluated *w)
 {
     for (int64_t i = 0; i < w->n; i++)

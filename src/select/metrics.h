@@ -1,4 +1,4 @@
-/* metrics.h (internal): what metrics are made of. A metric is a function and a line of the table in
+/* metrics.h (internal): definition of metrics. A metric is a function and a line of the table in
  * metrics.c.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@
 
 #include "model/model.h"
 
-/* *out is NAN where it is not defined; MCR_BAD_CALL where something is missing that it needs. */
+/* *out is NAN if undefined; MCR_BAD_CALL if an input that it needs is missing. */
 typedef mcr_status mcr_metric_function(mcr *ctx, const mcr_evaluated *what, double *out);
 
 typedef struct mcr_metric {
@@ -19,35 +19,35 @@ typedef struct mcr_metric {
         mcr_task task;
         int larger, proba, score;
     } info;             /* see mcr_metric_info */
-    double least, most; /* no score is beyond these */
-    bool of_one; /* it can score one object alone: its mean over all is then what it says of all */
-    bool intervals; /* it needs intervals */
-    bool detects;   /* it scores detection, too: how well the score tells outside from inside */
-    bool positive;  /* it speaks of the positive class, where there is one */
+    double least, most; /* bounds of all scores */
+    bool of_one;        /* it scores single objects; the score is then the mean over all */
+    bool intervals;     /* it needs intervals */
+    bool detects;  /* it also scores detection: how well scores separate outliers from inliers */
+    bool positive; /* it refers to the positive class, if there is one */
     mcr_metric_function *score_of;
 } mcr_metric;
 
-/* NAN where it is not defined. */
+/* NAN if undefined. */
 mcr_status mcr_metric_score(const mcr_metric *metric, mcr *ctx, const mcr_evaluated *what,
                             double *out);
-/* Whether all is there that it needs. */
+/* Whether all inputs it needs are available. */
 bool mcr_metric_possible(const mcr_metric *metric, const mcr_evaluated *what);
 
 const mcr_metric *mcr_metric_at(int64_t number); /* NULL: past the end */
-/* By name, and that it scores the task; else MCR_BAD_CALL. name NULL: the first of the task. */
+/* Finds a metric by name and checks that it fits the task; else MCR_BAD_CALL. name NULL: the
+ * default of the task. */
 mcr_status mcr_metric_choose(const mcr_metric **out, mcr *ctx, const char *name, mcr_task task);
 
-/* Objects of the data that `fitted` was trained or tested with, by the numbers of their classes;
- * values, scores and probabilities are the caller's to add. *target (to be freed) is what the
- * targets point to. */
+/* Objects of the data that `fitted` was trained or tested on, by the numbers of their classes; the
+ * caller adds values, scores and probabilities. *target (to be freed) holds the targets. */
 mcr_status mcr_evaluated_open(mcr_evaluated *out, double **target, mcr *ctx,
                               const mcr_fitted *fitted, const mcr_data *data, int64_t positive);
-/* Adds them: scores only where there is one for each class, or one in all. */
+/* Adds them; scores only if there is one per class, or a single one. */
 void mcr_evaluated_add(mcr_evaluated *what, const mcr_fitted *fitted, const double *value,
                        const double *score, const double *proba);
-/* The caller's, checked: classes in range. */
+/* Copies the caller's struct and checks it: classes in range. */
 mcr_status mcr_evaluated_read(mcr_evaluated *out, mcr *ctx, const mcr_evaluated *what);
-/* How many classes there are with those that the model does not know. */
+/* The number of classes, including those that the model does not know. */
 int64_t mcr_evaluated_classes(const mcr_evaluated *what);
 
 mcr_metric_function mcr_metric_accuracy, mcr_metric_balanced, mcr_metric_precision,

@@ -1,7 +1,7 @@
-/* metrics_classes.c: metrics of classes, and of scores and probabilities for them.
+/* metrics_classes.c: metrics of classes, scores and probabilities.
  *
- * They are those of scikit-learn, with weights; where it refuses or warns, NAN or 0 as the comments
- * say.
+ * They agree with scikit-learn, including weights; where that refuses or warns, the result is NAN
+ * or 0 as the comments say.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,11 +44,11 @@ int64_t mcr_evaluated_classes(const mcr_evaluated *w)
     return classes;
 }
 
-/* Weight of the objects of each class, of those taken for it, and of those rightly so. */
+/* Weight of the objects of each class, of those predicted as it, and of the correct predictions. */
 typedef struct tally {
     int64_t classes;
     double *is, *said, *right;
-    double *seen; /* 1: there is an object of the class, or taken for it, whatever its weight */
+    double *seen; /* 1: the class occurs in targets or predictions, whatever the weight */
 } tally;
 
 static mcr_status open_tally(tally *t, mcr *ctx, const mcr_evaluated *w)
@@ -88,7 +88,7 @@ static double f1_of(const tally *t, int64_t k)
     return share(2 * t->right[k], t->is[k] + t->said[k]);
 }
 
-/* Of the positive class; without one the mean over the classes that occur or are predicted. */
+/* For the positive class; without one the mean over the classes in targets or predictions. */
 static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
                            double (*of)(const tally *t, int64_t k))
 {
@@ -123,7 +123,7 @@ mcr_status mcr_metric_f1(mcr *ctx, const mcr_evaluated *w, double *out)
     return by_class(ctx, w, out, f1_of);
 }
 
-/* The mean over the classes that occur of the share of their objects that is found. */
+/* The mean recall over the classes that occur. */
 mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     tally t;
@@ -142,8 +142,8 @@ mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* Matthews' correlation of classes and predictions, for any number of classes (Gorodkin, 2004); 0
- * where one of them is constant. */
+/* Matthews' correlation coefficient, for any number of classes (Gorodkin, 2004); 0 if targets or
+ * predictions are constant. */
 mcr_status mcr_metric_mcc(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     tally t;
@@ -197,10 +197,10 @@ mcr_status mcr_class_scores(mcr *ctx, const mcr_evaluated *what, mcr_class_score
 /* ---- ranking ----------------------------------------------------------------------------------*/
 
 typedef struct ranked {
-    double score, positive, negative; /* the weight is one of the two */
+    double score, positive, negative; /* one of the two is the weight */
 } ranked;
 
-/* A number whose order is the reverse of that of the scores. */
+/* A number with the reverse order of the scores. */
 static uint64_t key_of(double score)
 {
     uint64_t bits, sign = (uint64_t)1 << 63;
@@ -209,8 +209,8 @@ static uint64_t key_of(double score)
     return bits & sign ? bits : ~(bits | sign);
 }
 
-/* Higher scores first, equal ones as they stand: by digits of their keys, the last one first.
- * other: space for as many. */
+/* Descending scores, stable: radix sort by the digits of their keys. other: a buffer of the same
+ * size. */
 static void sort_falling(ranked *r, ranked *other, int64_t n)
 {
     enum { BITS = 8, DIGITS = 1 << BITS, PASSES = 64 / BITS };
@@ -238,7 +238,7 @@ static void sort_falling(ranked *r, ranked *other, int64_t n)
         memcpy(r, from, sizeof *r * (size_t)n);
 }
 
-/* What speaks for class k in object i. */
+/* The score of class k for object i. */
 static double support_of(const mcr_evaluated *w, int64_t i, int64_t k)
 {
     if (w->task == MCR_DETECT)
@@ -248,8 +248,8 @@ static double support_of(const mcr_evaluated *w, int64_t i, int64_t k)
     return w->outputs == 1 ? (k ? 1 : -1) * w->score[i] : w->score[i * w->outputs + k];
 }
 
-/* Objects by how much speaks for class k, or for being outside. False: a score is no number. r has
- * space for twice as many. */
+/* Ranks objects by the score for class k, or for being an outlier. False: a score is not a number.
+ * r has space for twice as many. */
 static bool rank(ranked *r, const mcr_evaluated *w, int64_t k)
 {
     bool numbers = true;
@@ -263,7 +263,7 @@ static bool rank(ranked *r, const mcr_evaluated *w, int64_t k)
     return numbers;
 }
 
-/* The weight of what has the score of r[i], and where the next lower score begins. */
+/* The total weight of objects with the score of r[i], and the index of the next lower score. */
 static int64_t tied(const ranked *r, int64_t n, int64_t i, double *positive, double *negative)
 {
     int64_t j = i;
@@ -275,7 +275,7 @@ static int64_t tied(const ranked *r, int64_t n, int64_t i, double *positive, dou
     return j;
 }
 
-/* The chance that a positive object has a higher score than a negative one; equal ones count half.
+/* The probability that a positive object has a higher score than a negative one; ties count half.
  * NAN: one of the two does not occur. */
 static double area(const ranked *r, int64_t n)
 {
@@ -287,9 +287,9 @@ static double area(const ranked *r, int64_t n)
     return positive > 0 && negative > 0 ? sum / (positive * negative) : NAN;
 }
 
-/* The mean over the positive objects of the share of positive ones among all that rank as high: the
- * area under the curve of precision against recall, without interpolation. 0: there are no positive
- * ones. */
+/* Average precision: the mean over the positive objects of the fraction of positive ones among all
+ * that rank as high, that is the area under the precision-recall curve without interpolation. 0: no
+ * positive objects. */
 static double mean_precision(const ranked *r, int64_t n)
 {
     double positive = 0, negative = 0, sum = 0, p, q;
@@ -314,8 +314,8 @@ static mcr_status no_scores(mcr *ctx, const mcr_evaluated *w)
                       "option multiclass=ovr");
 }
 
-/* Of the positive class, or outside; else the mean of each class against all others, where it is a
- * number. */
+/* For the positive class, or outliers; else the mean over one-vs-rest for each class where it is
+ * defined. */
 static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
                           double (*of)(const ranked *r, int64_t n))
 {
@@ -364,9 +364,9 @@ static mcr_status no_probabilities(mcr *ctx, const char *metric)
                       "option probability=yes");
 }
 
-/* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are moved
- * by the rounding of doubles, and scaled to the sum 1; a class that the model does not know has the
- * smallest. */
+/* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are
+ * clipped by the rounding unit of doubles and normalised to sum 1; a class unknown to the model has
+ * the smallest. */
 mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     double sum = 0;
@@ -387,7 +387,7 @@ mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* Of the positive class the mean square of the probability's error; without one the sum over all
+/* For the positive class the mean squared error of the probability; without one the sum over all
  * classes (Brier, 1950). */
 mcr_status mcr_metric_brier(mcr *ctx, const mcr_evaluated *w, double *out)
 {

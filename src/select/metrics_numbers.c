@@ -34,7 +34,7 @@ mcr_status mcr_metric_mae(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* NAN: the targets do not vary. */
+/* NAN: the targets are constant. */
 mcr_status mcr_metric_r2(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     (void)ctx;
@@ -51,7 +51,7 @@ mcr_status mcr_metric_max_error(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-/* The share of targets in their intervals. */
+/* The fraction of targets inside their intervals. */
 mcr_status mcr_metric_coverage(mcr *ctx, const mcr_evaluated *w, double *out)
 {
     double sum = 0, all = 0;

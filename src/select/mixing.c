@@ -1,10 +1,10 @@
-/* mixing.c: objects that are put together from columns and fields of others.
+/* mixing.c: objects assembled from columns and fields of others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "select/mixing.h"
 
-/* Above this, columns of a sparse field are one unit: written out they would be too large. */
+/* With more columns than this a sparse field is one unit: it would be too large in dense form. */
 enum { MOST_SPARSE = 300 };
 
 /* Numbers are changed column by column, the parts of a date together. */

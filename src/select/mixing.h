@@ -1,5 +1,5 @@
-/* mixing.h (internal): objects that are put together from columns and fields of others, for
- * explanations that shuffle, replace or move one of them at a time.
+/* mixing.h (internal): objects that are assembled from columns and fields of others, for
+ * explanations that shuffle, replace or shift one of them at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 
-/* What is changed as one: a column of numbers, or a whole field (text, category, date, graph). */
+/* The unit of change: a column of numbers, or a whole field (text, category, date, graph). */
 typedef struct mcr_unit {
     int64_t field, column; /* column -1: the whole field */
     char *name;
@@ -22,12 +22,13 @@ typedef struct mcr_mixer {
     mcr_data **one; /* each field alone */
 } mcr_mixer;
 
-/* MCR_BAD_CALL where there are more than `most` units. */
+/* MCR_BAD_CALL if there are more than `most` units. */
 mcr_status mcr_mixer_open(mcr_mixer *m, mcr *ctx, const mcr_data *data, int64_t most);
 void mcr_mixer_close(mcr_mixer *m);
 
-/* n objects: unit u of object i is that of object source[u][i] of the data; source[u] NULL: of
- * `base`[i]. Numbers of unit `moved` have `by` added (moved -1: none). Without targets. */
+/* n objects: unit u of object i is copied from object source[u][i] of the data; source[u] NULL:
+ * from `base`[i]. `by` is added to the numbers of unit `moved` (moved -1: none). Without
+ * targets. */
 typedef struct mcr_mix {
     int64_t n;
     const int64_t *base;

@@ -1,4 +1,4 @@
-/* near.c: the support vectors that are nearest to an object, as the kernel measures distances.
+/* near.c: the support vectors nearest to an object, by the kernel's distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "select/select.h"
 
-/* Puts a support vector in its place among the nearest so far. */
+/* Inserts a support vector into the sorted list of the nearest so far. */
 static void insert(int64_t *support, double *distance, int64_t *found, int64_t most, int64_t j,
                    double d)
 {
@@ -26,7 +26,7 @@ static void insert(int64_t *support, double *distance, int64_t *found, int64_t m
     }
 }
 
-/* K of the object with all of them, and of each with itself. */
+/* K of the object with all support vectors, and of each with itself. */
 static mcr_status measure(mcr *ctx, const mcr_model *model, const mcr_data *one, double *k,
                           double *own, double *self)
 {

@@ -1,7 +1,8 @@
-/* operating.c: the choice of a threshold: by what errors cost, or by a limit on false alarms.
+/* operating.c: choosing a threshold: by the costs of errors, or by a limit on the false positive
+ * rate.
  *
  * The scores that a threshold is chosen from must not be those of training objects, which are too
- * good: they come from cross-validation on the training data, or from other objects.
+ * optimistic: they come from cross-validation on the training data, or from other objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,7 @@ static bool read_real(const char *text, const char **end, double *out)
     return stop && stop != text && isfinite(*out);
 }
 
-/* FN=10,FP=1, in any order; one that is missing is 1. */
+/* FN=10,FP=1, in any order; the default of each is 1. */
 static bool read_costs(const char *at, threshold_rule *r)
 {
     r->miss = r->alarm = 1;
@@ -80,7 +81,7 @@ typedef struct scored {
     bool positive;
 } scored;
 
-/* Between the objects before `cut` and those from it on, in falling order. */
+/* A value between the objects before `cut` and those from it on, in descending order. */
 static double value_at(const scored *list, int64_t n, int64_t cut)
 {
     double spread = list[0].score - list[n - 1].score;
@@ -91,8 +92,8 @@ static double value_at(const scored *list, int64_t n, int64_t cut)
     return 0.5 * (list[cut - 1].score + list[cut].score);
 }
 
-/* Of all cuts, where the first `cut` objects are taken for positive: the cheapest, or the one that
- * takes most within the limit on false alarms. */
+/* Of all cuts, where the first `cut` objects are predicted positive: the cheapest, or the one with
+ * the most positives within the limit on false positives. */
 static double best_cut(scored *list, int64_t n, const threshold_rule *r)
 {
     double positives = 0, negatives = 0, hits = 0, alarms = 0, least = INFINITY;
@@ -141,7 +142,7 @@ static mcr_status find_cut(mcr_threshold *out, mcr *ctx, const mcr_model *m, con
 
 /* ---- where the scores come from ---------------------------------------------------------------*/
 
-/* A number needs no scores: of probabilities, if the model has them. */
+/* A number needs no scores: it applies to probabilities, if the model has them. */
 static mcr_status set_number(mcr *ctx, mcr_model *m, double number)
 {
     return mcr_model_set_threshold(ctx, m,
@@ -195,8 +196,7 @@ mcr_status mcr_threshold_choose(mcr *ctx, mcr_model *m, const mcr_data *held, co
         s = mcr_model_check_threshold(ctx, m);
     if (!s && r.kind == NUMBER)
         return set_number(ctx, m, r.number);
-    /* What a positive costs if it is missed, against what a false alarm costs: the best decision
-     * by probabilities. */
+    /* With costs, the optimal threshold for probabilities follows from their ratio. */
     if (!s && !held && r.kind == COST && mcr_model_has_probability(m))
         return set_number(ctx, m, r.alarm / (r.alarm + r.miss));
     if (!s && !held)

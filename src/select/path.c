@@ -1,9 +1,9 @@
 /* path.c: a warm-start path: one kernel with several settings of the options, trained and tested on
  * one split.
  *
- * What the settings have in common is done once: the split, the scaling, and kernel values where
- * there are several settings and the learner takes them as they are. Each setting starts from the
- * solution of the one before.
+ * Work that the settings share is done once: the split, the scaling, and kernel values if there are
+ * several settings and the learner accepts stored values. Each setting is warm-started from the
+ * previous solution.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,14 +21,14 @@
 typedef struct work {
     const mcr_trial_set *set;
     mcr_path *path;
-    mcr_data *all, *train, *test; /* as the kernel sees them */
+    mcr_data *all, *train, *test; /* prepared for the kernel */
     int64_t *row[2], count[2];    /* which objects train, and which test */
-    bool folds;                   /* settings learn on a fold of K in float */
-    mcr_gram *own;                /* K of all objects, where it is this path's alone; NULL */
-    mcr_gram *exact;    /* K of the training objects in double, beside floats that settings share */
+    bool folds;                   /* settings train on a fold of K in float */
+    mcr_gram *own;                /* K of all objects, if owned by this path; NULL */
+    mcr_gram *exact;    /* K of the training objects in double, in addition to shared floats */
     mcr_gram *gram;     /* K of the training objects that all settings share; NULL: none */
     mcr_gram *across;   /* K of training objects against test objects; NULL: not stored */
-    mcr_fitted *fitted; /* the last one, if it was of a fold */
+    mcr_fitted *fitted; /* the last one, if trained on a fold */
     bool want_score, want_proba;
     double *value, *score, *proba; /* of the test objects */
     mcr_model *model;              /* the last one */
@@ -52,14 +52,14 @@ static mcr_status sort_by_class(mcr *ctx, const int32_t *class_of, int64_t class
 
 /* ---- what may be shared -----------------------------------------------------------------------*/
 
-enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own rows are better */
+enum { MOST_SHARED = 6000 }; /* objects: with more, the solver's own row cache is better */
 
 static bool can_share(const mcr_options *options)
 {
     return !mcr_finds_kernel(options) && !mcr_wants_features(options);
 }
 
-/* Whether there is any use in storing float values of K for all settings. */
+/* Whether storing float values of K for all settings pays. */
 static bool shares_floats(const mcr_path *p)
 {
     return p->space && p->kernel && p->count > 1 && p->options[0]->type->takes_k &&
@@ -87,7 +87,7 @@ mcr_status mcr_path_bytes(size_t *bytes, const mcr_options *options, const mcr_d
 
 bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *p)
 {
-    /* With a map features may be the faster way. */
+    /* With a feature map, features may be faster. */
     bool takes = shares_floats(p) && !mcr_kernel_has_features(p->kernel) &&
                  mcr_data_count(set->data) <= MOST_SHARED;
     for (int64_t i = 0; i < p->count && takes; i++) {
@@ -99,7 +99,7 @@ bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *p)
     return takes;
 }
 
-/* Learners that make a matrix of doubles of K anyway read it from one of all objects. */
+/* Learners that need K as a matrix of doubles anyway read it from one of all objects. */
 static bool takes_doubles(const mcr_trial_set *set, const mcr_path *p)
 {
     return p->space && p->kernel && p->count > 1 && p->options[0]->type->dense &&
@@ -107,7 +107,7 @@ static bool takes_doubles(const mcr_trial_set *set, const mcr_path *p)
            !mcr_kernel_has_features(p->kernel) && mcr_data_count(set->data) <= MOST_SHARED;
 }
 
-/* K of the objects into the space; *out is NULL if it is better done without. */
+/* K of the objects into the space; *out is NULL if storing does not pay. */
 static mcr_status store(mcr_gram **out, mcr *ctx, mcr_path_space *space, const mcr_path *p,
                         const mcr_data *data, bool precise)
 {
@@ -118,7 +118,7 @@ static mcr_status store(mcr_gram **out, mcr *ctx, mcr_path_space *space, const m
     if (!s)
         s = mcr_gram_copy(out, gram, precise, NULL, &space->matrix);
     mcr_gram_close(gram);
-    return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float: each training sees to it */
+    return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float: left to each training */
 }
 
 mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *p, mcr_path_space *space)
@@ -160,7 +160,7 @@ static mcr_status list_rows(work *w, int test, bool by_class)
                     : MCR_OK;
 }
 
-/* The objects of the split, scaled by what its training objects show. */
+/* The objects of the split, scaled with parameters from its training objects. */
 static mcr_status open_split(work *w)
 {
     const mcr_options *options = w->path->options[0];
@@ -168,7 +168,7 @@ static mcr_status open_split(work *w)
     mcr_scaling *scaling = NULL;
     bool learns = mcr_scaling_needed(w->set->data, options->scale);
     mcr_status s = MCR_OK;
-    /* The pairs of several classes then find their values in runs. */
+    /* Sorting by class makes the values of each pair of classes contiguous. */
     bool by_class = shares_floats(w->path) && !w->folds && mcr_data_classes(w->set->data) > 2 &&
                     options->type->task == MCR_CLASSIFY;
     for (int test = 0; test < 2 && !s; test++)
@@ -186,7 +186,7 @@ static mcr_status open_split(work *w)
     return s;
 }
 
-/* A fold of the K in float of all objects. */
+/* Opens a fold of the K in float of all objects. */
 static mcr_status open_fold(work *w)
 {
     mcr_path *p = w->path;
@@ -205,8 +205,7 @@ static mcr_status open_fold(work *w)
     return s || !all ? s : mcr_gram_fold(&w->gram, &fold);
 }
 
-/* K of the training objects, and against the test objects, as far as it is stored or worth
- * storing. */
+/* K of the training objects, and against the test objects, if stored or worth storing. */
 static mcr_status open_grams(work *w)
 {
     mcr *ctx = w->set->ctx;
@@ -266,7 +265,7 @@ static void close_work(work *w)
     mcr_free_all(ctx, w->value, w->score, w->proba);
 }
 
-/* Memory for decision values and probabilities; models of one path may differ in what they have. */
+/* Memory for decision values and probabilities; models of one path may differ in these. */
 static mcr_status open_scores(work *w)
 {
     const mcr_fitted *f = w->model->fitted;
@@ -283,7 +282,7 @@ static mcr_status open_scores(work *w)
     return MCR_OK;
 }
 
-/* By what is in w->value. */
+/* Evaluates the predictions in w->value. */
 static mcr_status evaluate(work *w, int64_t setting, const mcr_fitted *f, const double *score,
                            const double *proba)
 {
@@ -311,7 +310,7 @@ static mcr_status interrupted(const work *w)
     return mcr_fail(w->set->ctx, MCR_STOPPED, "interrupted");
 }
 
-/* *done: it was solved. What floats cannot solve is trained as usual. */
+/* *done: it was solved. Settings that floats cannot solve are trained as usual. */
 static mcr_status try_setting(work *w, int64_t setting, bool *done)
 {
     mcr_path *c = w->path;
@@ -326,7 +325,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     mcr_status s = options->type->check ? options->type->check(in.ctx, in.params) : MCR_OK;
     if (!s)
         s = mcr_learn(&next, options->type, &in);
-    if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* floats are too small for its sums, perhaps */
+    if (s == MCR_OVER_BUDGET || s == MCR_NUMERIC) { /* perhaps float is not precise enough */
         w->folds = false;
         return MCR_OK;
     }
@@ -343,14 +342,14 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
     return *done ? evaluate(w, setting, next, next->held_out, NULL) : MCR_OK;
 }
 
-/* Where a fold of floats was not enough, each training computes K for itself. */
+/* If a fold in float was insufficient, each training computes K itself. */
 static mcr_gram *shared_gram(const work *w)
 {
     bool fold = w->gram && mcr_gram_as_fold(w->gram);
     return w->gram && !fold ? w->gram : w->across ? w->exact : NULL;
 }
 
-/* On folds of the training objects, which are scaled already. */
+/* On folds of the training objects, which are already scaled. */
 static mcr_status learn_threshold(work *w, mcr_model *model, const mcr_options *options)
 {
     mcr_options *plain = NULL;
@@ -414,7 +413,7 @@ mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *c)
         bool cannot = s == MCR_NUMERIC || s == MCR_BAD_DATA || s == MCR_BAD_CALL;
         if (!cannot || c->strict)
             continue;
-        c->failed++; /* this one cannot be trained; others may */
+        c->failed++; /* this setting cannot be trained; others may */
         for (int64_t m = 0; m < set->metrics; m++)
             c->score[setting * set->metrics + m] = set->metric[m]->info.larger ? -INFINITY
                                                                                : INFINITY;

@@ -1,4 +1,4 @@
-/* ranking.c: scores of a search's points: which is the best, which cannot win any more.
+/* ranking.c: ranks the points of a search: the best one, and those that cannot become the best.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ void mcr_tried_choose(mcr_tried *t)
             t->best = p;
 }
 
-/* Sum over the splits, those that were not tested taken as `rest`. */
+/* The sum over the splits, with `rest` for those not tested. */
 static double sum_with(const mcr_tried *t, int64_t point, double rest)
 {
     double sum = rest * (double)(t->count - t->tested[point]);
@@ -37,12 +37,12 @@ static double sum_with(const mcr_tried *t, int64_t point, double rest)
     return sum;
 }
 
-/* A NAN (a split on which the metric is not defined) proves nothing. */
+/* A NAN (a split on which the metric is undefined) proves nothing. */
 void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count)
 {
     const mcr_metric *m = t->metric;
     double good = m->info.larger ? m->most : m->least, bad = m->info.larger ? m->least : m->most;
-    double sure = NAN; /* what the best will reach at least */
+    double sure = NAN; /* a sum that the best point will reach for certain */
     for (int64_t p = 0; p < t->grid->points; p++) {
         if (!t->state[p] || t->state[p] == MCR_POINT_BEATEN + 1 || !t->tested[p])
             continue;
@@ -62,13 +62,13 @@ void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count)
     }
 }
 
-/* A point and how it did so far. */
+/* A point and its scores so far. */
 typedef struct racer {
     int64_t point;
-    double sum; /* of its scores, larger is better; NAN: not defined on some split */
+    double sum; /* sum of its scores, larger is better; NAN: undefined on some split */
 } racer;
 
-/* What is not known is not dropped; of equal ones the first stays. */
+/* Points with unknown scores are not dropped; of equal ones the first is kept. */
 static int ahead_first(const void *a, const void *b)
 {
     const racer *x = a, *y = b;

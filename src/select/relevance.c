@@ -32,19 +32,20 @@ enum {
     MANY = 16
 };
 
-/* What a column's number is multiplied with, or divided by, in a run: e to this power. Fewer
- * columns than MANY go further, so that all of them together change the kernel as much. */
+/* The logarithm of the factor by which a column's number is multiplied or divided in a run. With
+ * fewer columns than MANY the step is larger, so that the total change of the kernel is the
+ * same. */
 #define STEP 0.4
-/* How many standard deviations slopes must be beyond chance; how many standard errors all moves
- * must gain. */
+/* Significance of slopes, in standard deviations; required gain of all moves, in standard
+ * errors. */
 #define SURE 4.0
 #define GAIN 2.0
 
 typedef struct relevance {
     mcr_tried *t;
     const mcr_search *search;
-    const mcr_split_plan *plan; /* for slopes from some of the objects; NULL: from all */
-    const char *text;           /* of the template that it starts from, with the range in it */
+    const mcr_split_plan *plan; /* for slopes from a subset of the objects; NULL: all objects */
+    const char *text;           /* text of the starting template, with its range */
     size_t at, length;
     mcr_scale scale;
     int64_t setting; /* of the options */
@@ -52,7 +53,7 @@ typedef struct relevance {
     double step;    /* logarithm */
     int64_t centre; /* point */
     double *value;  /* of the centre, one per column */
-    double *next;   /* cols: a point that is to be tried */
+    double *next;   /* cols: the next point to try */
     double *slope;  /* splits x cols: in the direction that is better */
     double *mean;   /* cols: of the splits' slopes */
     double *way;    /* cols: where to go */
@@ -84,13 +85,13 @@ double mcr_relevance_points(const mcr_tried *t)
     return (double)(count_runs(mcr_data_field(t->data, 0).store->cols) + SIZES);
 }
 
-/* Every point that is added brings all settings of the options with it. */
+/* Every added point comes with all settings of the options. */
 static bool has_space(const mcr_grid *g, double points)
 {
     return (double)g->points + (MOST_ROUNDS + 1) * points * (double)g->settings <= MCR_MOST_POINTS;
 }
 
-/* Whether the best point may be of a kernel with such a parameter. */
+/* Whether the best point may have a kernel with such a parameter. */
 static bool some_take_list(const mcr_grid *g)
 {
     bool some = false;
@@ -108,9 +109,8 @@ bool mcr_relevance_possible(const mcr_tried *t)
 
 /* ---- the design -------------------------------------------------------------------------------*/
 
-/* Columns of Hadamard's matrix. Those of its second half come first: among them no column is the
- * product of two others, so that what two columns do together is not taken for what a third
- * does. */
+/* Columns of a Hadamard matrix. Those of its second half come first: among them no column is the
+ * product of two others, so that an interaction of two columns is not attributed to a third. */
 static double sign_of(int64_t run, int64_t column, int64_t runs)
 {
     int64_t half = runs / 2, code = column < half ? half + column : column - half + 1;
@@ -120,7 +120,7 @@ static double sign_of(int64_t run, int64_t column, int64_t runs)
     return odd ? -1 : 1;
 }
 
-/* Three digits are enough, and can be read. */
+/* Three digits suffice, and are readable. */
 static double rounded(double x)
 {
     double digits = 2 - floor(log10(x)), power = pow(10, fabs(digits));
@@ -129,7 +129,7 @@ static double rounded(double x)
     return digits >= 0 ? round(x * power) / power : round(x / power) * power;
 }
 
-/* The point whose numbers are those of w->next. */
+/* Adds the point with the numbers in w->next. */
 static mcr_status add_point(relevance *w, int64_t *point)
 {
     mcr_text text;
@@ -147,7 +147,7 @@ static mcr_status add_point(relevance *w, int64_t *point)
     return s;
 }
 
-/* The first points of w->point, each on all splits. */
+/* Evaluates the first points of w->point on all splits. */
 static mcr_status try_whole(relevance *w, int64_t count)
 {
     w->t->whole = true;
@@ -156,7 +156,7 @@ static mcr_status try_whole(relevance *w, int64_t count)
     return s;
 }
 
-/* Slopes must be those of all splits: no run is left out before it is complete. */
+/* Slopes need all splits: no run is dropped before it is complete. */
 static mcr_status run_design(relevance *w)
 {
     mcr_status s = MCR_OK;
@@ -191,8 +191,8 @@ static bool find_slopes(const relevance *w)
 
 /* ---- moving -----------------------------------------------------------------------------------*/
 
-/* What chance makes of the mean slope of a column, squared: from how the splits differ, which is
- * alike for all columns, as the design is. */
+/* The expected square of a column's mean slope under chance: from the variation between splits,
+ * pooled over the columns because the design treats them alike. */
 static double chance_of_slopes(const relevance *w)
 {
     double splits = (double)w->t->count, square = 0;
@@ -203,9 +203,8 @@ static double chance_of_slopes(const relevance *w)
            ((double)w->cols * (splits - 1) * splits);
 }
 
-/* Whether the splits agree on a direction: then the mean slopes are larger than chance makes them.
- * Without one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's
- * F). */
+/* Whether the splits agree on a direction: then the mean slopes are larger than by chance. Without
+ * one the ratio of both is 1, and its standard deviation about sqrt(2 / columns) (Fisher's F). */
 static bool agree(const relevance *w, double chance)
 {
     double square = 0, cols = (double)w->cols;
@@ -214,8 +213,8 @@ static bool agree(const relevance *w, double chance)
     return square > chance * (1 + SURE * sqrt(2 / cols));
 }
 
-/* Uphill, at most 1 per column. Slopes are shortened by what is not known of them, and those that
- * chance explains are left out (after James and Stein, 1961). */
+/* The ascent direction, at most 1 per column. Slopes are shrunk according to their uncertainty, and
+ * insignificant ones are dropped (after James and Stein, 1961). */
 static void find_way(const relevance *w, double chance)
 {
     double most = 0;
@@ -234,8 +233,8 @@ static void step_along(const relevance *w, double size)
         w->next[k] = rounded(w->value[k] * exp(w->step * size * w->way[k]));
 }
 
-/* Tries some lengths of the step; of equals the longest, as its direction is known to be good. They
- * need not be better than runs of the design, of which some are by chance. */
+/* Tries several step lengths; of equal ones the longest, because its direction is reliable. They
+ * need not beat the runs of the design, some of which are good by chance. */
 static mcr_status move(relevance *w, bool *moved)
 {
     static const double size[SIZES] = {1, 2, 4};
@@ -264,8 +263,8 @@ static mcr_status move(relevance *w, bool *moved)
     return s;
 }
 
-/* Slopes, from some of many objects: a design takes a training for each run and split, and the
- * steps that follow from it are compared on all objects. */
+/* Slopes from a subset of many objects: a design needs one training per run and split; the
+ * resulting steps are compared on all objects. */
 static mcr_status look_around(relevance *w, bool *fine)
 {
     int64_t first = w->t->grid->points;
@@ -293,8 +292,8 @@ static mcr_status one_round(relevance *w, bool *moved)
     return move(w, moved);
 }
 
-/* Whether the centre is better than the point where it all began, split against split, by more than
- * chance. */
+/* Whether the centre is significantly better than the starting point, in a paired comparison over
+ * splits. */
 static mcr_status has_gained(const relevance *w, int64_t start, bool *out)
 {
     const mcr_tried *t = w->t;
@@ -359,7 +358,7 @@ mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mc
     }
     if (!s)
         s = has_gained(&w, start, &gained);
-    t->best = gained ? w.centre : start; /* not what is better by chance */
+    t->best = gained ? w.centre : start; /* not an improvement by chance */
     close_search(&w);
     return s;
 }

@@ -1,13 +1,13 @@
-/* rounds.c: trying some points of a search, split by split.
+/* rounds.c: evaluates points of a search, split by split.
  *
- * Points with the same kernel are trained in a path, each from the solution of the one before.
- * Between rounds of splits those are left out that cannot win any more, even if they were perfect
- * on all splits that are left. What is tried next depends on complete rounds only: so the result is
- * the same for any number of threads, and for a search that was cut off and resumed.
+ * Points with the same kernel form a path, each warm-started from the previous solution. Between
+ * rounds of splits, points are dropped that cannot become the best even with perfect scores on all
+ * remaining splits. What is tried next depends only on complete rounds: so the result is the same
+ * for any number of threads, and for a search that was interrupted and resumed.
  *
- * A worker takes a kernel, computes K of all objects, and runs its paths. When there are no more
- * kernels it helps with those that others have begun. Of several processes (base/team.h) each runs
- * some of the paths; scores are shared at the end of a round.
+ * A worker takes a kernel, computes K of all objects, and runs its paths. When no kernels are left
+ * it helps with those that other workers have started. With several processes (base/team.h) each
+ * runs some of the paths; scores are exchanged at the end of a round.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "base/threads.h"
 #include "select/search.h"
 
-enum { MANY_OBJECTS = 20000, HEATS = 2 /* splits after which two thirds are left out */ };
+enum { MANY_OBJECTS = 20000, HEATS = 2 /* splits after which two thirds are dropped */ };
 
 bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
 {
@@ -36,11 +36,11 @@ bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t
 /* The points of one kernel in a batch. */
 typedef struct group {
     int64_t first, end; /* points of the batch */
-    int64_t next;       /* split of the round that no worker has taken */
-    int owner;          /* worker in whose space K is */
+    int64_t next;       /* next split of the round to be taken by a worker */
+    int owner;          /* worker whose space holds K */
     int state;          /* of group_state */
-    double seconds;     /* that its last round took */
-    double *known;      /* its points x all splits: scores that were had from one K; NAN: not */
+    double seconds;     /* duration of its last round */
+    double *known;      /* its points x all splits: scores computed from one K; NAN: none */
 } group;
 
 enum group_state { NOT_BEGUN, COMPUTING, HAS_K, HAS_NONE };
@@ -51,16 +51,16 @@ typedef struct batch {
     int64_t count;
     group *group;
     int64_t groups;
-    int64_t *order;              /* of the groups: those that take long first */
-    int64_t next;                /* place in it that no worker has taken */
+    int64_t *order;              /* of the groups: longest first */
+    int64_t next;                /* next position in it to be taken */
     bool stopped;                /* a worker has failed */
-    mcr_signal *changed;         /* the state of a group, or `stopped` */
+    mcr_signal *changed;         /* signals changes of a group's state or of `stopped` */
     int64_t first_split, splits; /* of this round */
     int64_t items;               /* before this round */
-    double *had; /* of the paths of this round: 1 for those of the checkpoint; NULL: one process */
+    double *had; /* for the paths of this round: 1 if in the checkpoint; NULL: one process */
 } batch;
 
-/* The mean of the splits of a point that are tested, from the first on; *count: how many. */
+/* The mean over a point's leading tested splits; *count: their number. */
 static double mean_so_far(const mcr_tried *t, int64_t point, int64_t *count)
 {
     double sum = 0, score;
@@ -88,7 +88,7 @@ int64_t mcr_tried_leading(const mcr_tried *t)
     return best;
 }
 
-/* Looked for ten times a second: there may be many points. */
+/* Updated ten times per second: there may be many points. */
 static double best_so_far(mcr_tried *t, double passed)
 {
     const double between = 0.1;
@@ -104,7 +104,7 @@ static double best_so_far(mcr_tried *t, double passed)
     return best;
 }
 
-/* Tells of the progress; true: the user asks to stop. */
+/* Reports progress; true: the user requests a stop. */
 static bool tell(mcr_tried *t)
 {
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
@@ -125,7 +125,7 @@ static bool tell(mcr_tried *t)
     return mcr_report(t->ctx, &at);
 }
 
-/* Where the options of a point are kept. */
+/* The index of a point's options. */
 static int64_t setting_of(const mcr_tried *t, int64_t point)
 {
     bool second = mcr_grid_template(t->grid, point)->scale != t->grid->template[0].scale;
@@ -163,10 +163,10 @@ static mcr_status run_path(const batch *b, mcr_path *c)
 
 /* One path: the settings, the points and the scores of a group on a split. */
 typedef struct item {
-    int64_t number; /* among all of the round */
+    int64_t number; /* number within the round */
     mcr_path path;
     const mcr_options **options;
-    int64_t *of, *at; /* points; their places in the group */
+    int64_t *of, *at; /* points; their indices in the group */
     mcr_kernel *kernel;
 } item;
 
@@ -203,15 +203,15 @@ static void close_item(mcr *ctx, item *it)
     mcr_free_all(ctx, it->options, it->of, it->at, it->path.score);
 }
 
-/* Where a worker keeps K of the group it has begun: others may be reading that while its own paths
- * need their space. */
+/* The space for K of the group that a worker has started: others may be reading it while its own
+ * paths use their space. */
 static mcr_path_space *stored_by(const batch *b, int worker)
 {
     return &b->t->space[b->t->workers + worker];
 }
 
-/* Whether a path is for this process: whole kernels, where there are enough of them. What the
- * checkpoint has is for the one that reads it. */
+/* Whether this process runs a path: whole kernels, if there are enough of them. Results in the
+ * checkpoint belong to the process that reads it. */
 static bool is_own(const batch *b, int64_t number, int64_t split)
 {
     const mcr_team *team = mcr_team_of_tasks(b->t->ctx);
@@ -236,8 +236,8 @@ static mcr_result_key key_of(const batch *b, int64_t number, int64_t split)
     return (mcr_result_key){b->t->batch, b->items + number * b->splits + split};
 }
 
-/* K of all objects for the group's paths, into a space of the worker's; only where all splits see
- * the same objects, and there is anything left to do. */
+/* K of all objects for the group's paths, into a space of the worker; only if all splits use the
+ * same objects, and there is work left. */
 static mcr_status fill_space(batch *b, int64_t number, const item *it, int worker)
 {
     mcr_tried *t = b->t;
@@ -249,11 +249,11 @@ static mcr_status fill_space(batch *b, int64_t number, const item *it, int worke
     if (!wanted || mcr_scaling_changes(t->data, c->options[0]->scale) || !c->space)
         return MCR_OK;
     mcr_status s = mcr_path_store(&set, c, stored_by(b, worker));
-    /* What cannot be computed shows again when it is trained with. */
+    /* Failures are reported again by the training that needs it. */
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
 
-/* Scores of all splits from one K, where the learner can have them: kept for all rounds. */
+/* Scores of all splits from one K, if the learner supports it: kept for all rounds. */
 static mcr_status fill_known(batch *b, int64_t number, const item *it)
 {
     mcr_tried *t = b->t;
@@ -325,7 +325,7 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
     return tell(t) && !s ? mcr_fail(t->ctx, MCR_STOPPED, "interrupted") : s;
 }
 
-/* A kernel that cannot be (its values do not go together): all its points fail. */
+/* An invalid kernel (its operands do not match): all its points fail. */
 static mcr_status give_up(const batch *b, int64_t number)
 {
     mcr_tried *t = b->t;
@@ -340,7 +340,7 @@ static mcr_status give_up(const batch *b, int64_t number)
     return MCR_OK;
 }
 
-/* Runs the paths of a group that no one has taken; its first worker makes ready what they share. */
+/* Runs the paths of a group that no worker has taken; its first worker prepares the shared K. */
 static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
 {
     mcr_tried *t = b->t;
@@ -375,7 +375,7 @@ static mcr_status run_group(batch *b, int64_t number, int worker, bool first)
     return s;
 }
 
-/* A group that another worker makes ready. */
+/* A group that another worker is preparing. */
 typedef struct awaited {
     const batch *b;
     const group *g;
@@ -388,8 +388,7 @@ static bool is_ready(const void *arg)
            __atomic_load_n(&w->b->stopped, __ATOMIC_RELAXED);
 }
 
-/* All that one worker does in a round. Its number is the item's: there are no more spaces than
- * that. */
+/* The work of one worker in a round. Its number is the item's: there is one space for each. */
 static mcr_status run_worker(void *arg, int64_t number, int thread)
 {
     (void)thread;
@@ -412,7 +411,7 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
     return s;
 }
 
-/* Where a large C takes long, an early end decides nearly the same. */
+/* If a large C takes long, an early stop gives nearly the same ranking. */
 static mcr_status limit_steps(mcr_options *options)
 {
     static const char name[] = "max-steps";
@@ -442,10 +441,10 @@ static mcr_status make_settings(mcr_tried *t, const int64_t *point, int64_t coun
  * and all splits read it. This is impossible if vectors are scaled, since each split scales
  * differently. */
 
-#define EXPENSIVE_WORK 400.0 /* multiply-adds of a value: then reading it back is cheaper */
+#define EXPENSIVE_WORK 400.0 /* multiply-adds per value: above this, reading it back is cheaper */
 
-/* Kernels on strings and graphs do much of their work when they are bound to data: each training,
- * and each prediction, would do it again. */
+/* Kernels on strings and graphs do much of their work in bind, which every training and prediction
+ * would repeat. */
 static bool binds_expensively(const mcr_kernel *k)
 {
     bool expensive = (k->type->kinds & (MCR_STRINGS | MCR_GRAPHS)) != 0;
@@ -498,7 +497,7 @@ static mcr_status share_kernel(batch *b, int64_t which)
         mcr_budget_give(t->ctx, (size_t)bytes);
     mcr_gram_close(gram);
     mcr_kernel_free(kernel);
-    /* What cannot be computed shows again when it is trained with. */
+    /* Failures are reported again by the training that needs it. */
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
 
@@ -515,7 +514,7 @@ static int longer_first(const void *a, const void *b)
     const group *x = *(const group *const *)a, *y = *(const group *const *)b;
     if (x->seconds != y->seconds)
         return x->seconds > y->seconds ? -1 : 1;
-    return (x < y) - (x > y); /* before it is known: the last kernels, which have more support */
+    return (x < y) - (x > y); /* initially the last kernels, with more support vectors */
 }
 
 static mcr_status order_groups(batch *b)
@@ -538,8 +537,8 @@ static mcr_status order_groups(batch *b)
 
 /* ---- several processes ------------------------------------------------------------------------*/
 
-/* The scores of a group on a split: of the points that are not left out. Copied from t->score if
- * `to`, else into it; returns how many there are. */
+/* The scores of a group on a split, for points that are not dropped. Copied from t->score if `to`,
+ * else into it; returns their number. */
 static int64_t copy_scores(const batch *b, int64_t number, int64_t split, double *value, bool to)
 {
     const mcr_tried *t = b->t;
@@ -556,7 +555,7 @@ static int64_t copy_scores(const batch *b, int64_t number, int64_t split, double
     return count;
 }
 
-/* Which paths of the round the checkpoint has, in the process that reads it: so all know. */
+/* Distributes which paths of the round are in the checkpoint, which only one process reads. */
 static mcr_status share_known(batch *b, double *value)
 {
     mcr_tried *t = b->t;
@@ -572,7 +571,7 @@ static mcr_status share_known(batch *b, double *value)
     return mcr_team_share(t->ctx, b->had, items);
 }
 
-/* All scores of the round in all processes; those of others go into the checkpoint now. */
+/* Distributes all scores of the round; those of other processes are now added to the checkpoint. */
 static mcr_status share_scores(batch *b, double *value, int64_t unfinished)
 {
     mcr_tried *t = b->t;
@@ -604,7 +603,7 @@ static mcr_status run_round(batch *b)
     return run_worker(b, 0, 0);
 }
 
-/* A round, of which each process runs its part. */
+/* Runs a round, of which each process has a part. */
 static mcr_status run_shared(batch *b)
 {
     mcr_tried *t = b->t;
@@ -622,8 +621,8 @@ static mcr_status run_shared(batch *b)
     return s;
 }
 
-/* Splits of a first round. Before four fifths hardly any point is sure to lose: one must be behind
- * by more than what it could still gain on the others. */
+/* Splits of the first round. Before four fifths hardly any point is certain to lose: it must be
+ * behind by more than it could still gain on the other splits. */
 static int64_t first_round(const mcr_tried *t)
 {
     return t->races ? 1 : t->count > 1 ? 4 * t->count / 5 : t->count;

@@ -1,12 +1,12 @@
-/* search.c: trying the points of a grid, all of them or from coarse to fine.
+/* search.c: evaluates the points of a grid, all of them or from coarse to fine.
  *
  * From coarse to fine: first a lattice of five or six values per axis, then the neighbours of the
- * best point at half the distance, until it has no better neighbour at distance one; so for each
- * kernel, as long as it is not far behind the best. Scores over log C and log gamma are smooth
- * ridges and plateaus, which such a search finds with a tenth of the trainings, and without a model
- * of the scores that would have to be fitted itself. Where there are many objects, and the search
- * chooses kernels and ranges, all this is done with some of them, and the best points are compared
- * and refined on all.
+ * best point at half the distance, until it has no better neighbour at distance one; for each
+ * kernel that is not far behind the best. Scores over log C and log gamma are smooth ridges and
+ * plateaus, which such a search finds with a tenth of the trainings, and without a model of the
+ * scores that would have to be fitted itself. If there are many objects, and the search chooses
+ * kernels and ranges itself, it runs on a subset, and the best points are compared and refined on
+ * all objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +21,10 @@
 #include "base/threads.h"
 
 enum { COARSE_VALUES = 5 };
-enum { MANY = 500 }; /* objects: of fewer, one split says too little to leave points out */
+enum { MANY = 500 }; /* objects: with fewer, one split is not enough to drop points */
 enum { QUICK_OBJECTS = 1000 };
-/* A search that chooses for itself begins with so many objects, so many of each class, and leaves
- * so many of the best points, and the best of each kernel, to all of them. */
+/* A search that chooses kernels itself starts with this many objects, this many per class, and
+ * evaluates this many of the best points, and the best of each kernel, on all objects. */
 enum { FEW_OBJECTS = 1200, FEW_EACH = 60, FINALISTS = 6 };
 
 /* ---- which points -----------------------------------------------------------------------------*/
@@ -41,7 +41,8 @@ static mcr_status try_all(mcr_tried *t)
     return s;
 }
 
-/* The points of a template whose places are multiples of the strides, from `start` on each axis. */
+/* The points of a template whose indices are multiples of the strides, from `start` on each
+ * axis. */
 static int64_t list_lattice(const mcr_tried *t, const mcr_template *of, const int64_t *start,
                             const int64_t *stride, int64_t *point)
 {
@@ -107,7 +108,7 @@ typedef struct lattice {
     const mcr_template *of;
     int axes;
     int64_t start[2 * MCR_MOST_AXES], stride[2 * MCR_MOST_AXES];
-    bool done; /* no finer one is worth it */
+    bool done; /* refining does not pay */
 } lattice;
 
 static lattice coarse(const mcr_tried *t, const mcr_template *of)
@@ -122,7 +123,7 @@ static lattice coarse(const mcr_tried *t, const mcr_template *of)
     return l;
 }
 
-/* From the best point to better neighbours at half the distance. */
+/* Moves from the best point to better neighbours at half the distance. */
 static mcr_status refine(mcr_tried *t, lattice *l, int64_t *point)
 {
     mcr_status s = MCR_OK;
@@ -137,8 +138,8 @@ static mcr_status refine(mcr_tried *t, lattice *l, int64_t *point)
     return s;
 }
 
-/* Whether a template may still have the best point, by its best so far: not if that is behind by
- * more than twice what chance makes of the scores from split to split. */
+/* Whether a template may still contain the best point: not if its best score so far is behind by
+ * more than twice the standard deviation between splits. */
 static bool is_near(const mcr_tried *t, const mcr_template *of)
 {
     int64_t own = best_of(t, of);
@@ -146,8 +147,8 @@ static bool is_near(const mcr_tried *t, const mcr_template *of)
     return !(behind > 2 * mcr_standard_deviation(t->score + t->best * t->count, t->count));
 }
 
-/* The coarse lattices: those of a table's forms race against each other, and a form none of whose
- * points comes through is not refined. */
+/* The coarse lattices: the forms of a table race against each other, and a form without surviving
+ * points is not refined. */
 static mcr_status try_coarse(mcr_tried *t, lattice *l, int64_t *point)
 {
     int64_t count = 0;
@@ -167,8 +168,8 @@ static mcr_status try_coarse(mcr_tried *t, lattice *l, int64_t *point)
     return s;
 }
 
-/* All lattices of one fineness before the next: the more is known, the more is left out. The coarse
- * ones alone say too little of what is in between to drop a kernel. */
+/* All lattices of one resolution before the next: more results allow more pruning. The coarse ones
+ * alone are not enough to drop a kernel. */
 static mcr_status try_lattices(mcr_tried *t, lattice *l, int64_t *point)
 {
     int64_t count = t->grid->templates;
@@ -209,7 +210,7 @@ mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale)
 {
     mcr_grid *g = t->grid;
     int64_t old = g->points, points = old + g->settings;
-    /* Before the grid has them: what is freed at the end goes by its size. */
+    /* Before the grid grows: arrays are freed by its size. */
     if (!resize(t->ctx, &t->score, points * t->count, sizeof *t->score) ||
         !resize(t->ctx, &t->tested, points, sizeof *t->tested) ||
         !resize(t->ctx, &t->state, points, 1) ||
@@ -235,7 +236,7 @@ static uint32_t mix_bytes(uint32_t sum, const void *bytes, size_t count)
     return bytes ? mix(sum, mcr_checksum(bytes, count)) : mix(sum, 0);
 }
 
-/* Values of vectors in a form of the user's own. */
+/* Values of vectors in the user's own layout. */
 static uint32_t mix_lent(uint32_t sum, const mcr_store *s)
 {
     for (int64_t r = 0; s->lent.value && r < s->count; r++) {
@@ -273,7 +274,7 @@ uint32_t mcr_search_mix(uint32_t sum, const mcr_data *d)
     return sum;
 }
 
-/* All that decides the result. */
+/* Everything that determines the result. */
 static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_search *search)
 {
     mcr_text text;
@@ -306,21 +307,22 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     return s;
 }
 
-/* Whether paths keep kernel values depends on the budget, never on threads: there must be space for
- * two workers. Where there is space for fewer than there are threads, fewer are at work at once.
- * All of it is taken here, so that no worker finds it gone. */
+/* Whether paths store kernel values depends on the budget, never on threads: there must be space
+ * for two workers. If there is space for fewer workers than threads, fewer run concurrently. All of
+ * it is taken here, so that no worker runs out. */
 static mcr_status plan_workers(mcr_tried *t)
 {
     enum { FEWEST = 2 };
     size_t each = 0, left = mcr_budget_left(t->ctx);
     size_t others = (size_t)(MCR_SHARED_PART * (double)mcr_memory_budget(t->ctx));
-    t->workers = mcr_workers(t->ctx); /* before they are at work: then each knows of itself only */
+    t->workers = mcr_workers(t->ctx); /* within a parallel loop it would be 1 */
     if (t->grid->settings < 2)
         return MCR_OK;
-    /* In order of time the first split trains on fewest; else they are nearly equal. */
+    /* In time order the first split has the fewest training objects; otherwise they are nearly
+     * equal. */
     int64_t fewest = mcr_splits_rows(t->splits, 0, 0, NULL);
     mcr_status s = mcr_path_bytes(&each, t->grid->options, t->data, fewest);
-    /* Half as much again is for what kernels and solvers take while they work. */
+    /* Half as much again is reserved for kernels and solvers. */
     size_t most = s || each == 0 || left <= others ? 0 : (left - others) / (each + each / 2);
     if (most < FEWEST)
         return s;
@@ -332,8 +334,8 @@ static mcr_status plan_workers(mcr_tried *t)
     return s;
 }
 
-/* About `wanted` of many objects, with the classes in the same proportions: what a fold of that
- * size would test. *group: theirs. */
+/* About `wanted` of many objects, with the classes in the same proportions: the test set of a fold
+ * of that size. *group: their groups. */
 static mcr_status draw_objects(mcr_tried *t, const mcr_search *search, int64_t wanted,
                                int64_t **group)
 {
@@ -397,15 +399,15 @@ static mcr_status open_search(mcr_tried *t, const mcr_options *options, const mc
         s = fingerprint(&print, t, search);
     if (!s)
         s = mcr_team_check_data(t->ctx, print);
-    if (!s && search->checkpoint &&
-        (!team || team->rank == 0)) /* who reads and writes it for all */
+    if (!s && search->checkpoint && (!team || team->rank == 0)) /* reads and writes it for all */
         s = mcr_checkpoint_open(&t->checkpoint, t->ctx, search->checkpoint, search->resume, print);
-    /* From coarse to fine there are some 36 points, and twice 8 or more around the best. */
+    /* From coarse to fine there are about 36 points, and two rounds of 8 or more around the
+     * best. */
     t->expected = (double)t->count * (search->adaptive ? fmin((double)t->grid->points,
                                                               60.0 * (double)t->grid->templates)
                                                        : (double)t->grid->points);
     if (search->relevance &&
-        mcr_relevance_possible(t)) /* one round that gains, one that does not */
+        mcr_relevance_possible(t)) /* one round that improves, one that does not */
         t->expected += 2 * (double)t->count * mcr_relevance_points(t);
     return s;
 }
@@ -418,15 +420,15 @@ static int64_t few_objects(const mcr_tried *t)
     return each > FEW_OBJECTS ? each : FEW_OBJECTS;
 }
 
-/* Whether some of the objects may be searched on: by a search that chooses kernels and ranges for
- * itself, in folds. */
+/* Whether a subset may be used: by a search that chooses kernels and ranges itself, with folds. */
 static bool may_use_few(const mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
 {
     return search->adaptive && !search->kernels && !search->ranges && !t->grid->forms &&
            plan->kind == MCR_SPLIT_FOLDS && !plan->group;
 }
 
-/* The best points, rising: some of all, and the best of each template that is not far behind. */
+/* The best points, ascending: the best overall, and the best of each template that is not far
+ * behind. */
 static int64_t list_finalists(const mcr_tried *t, int64_t *point)
 {
     int64_t count = 0;
@@ -444,7 +446,7 @@ static int64_t list_finalists(const mcr_tried *t, int64_t *point)
     return count;
 }
 
-/* Kernel values, where others are searched on next. */
+/* Frees kernel values before other objects are searched on. */
 static void drop_values(mcr_tried *t)
 {
     for (int w = 0; w < 2 * t->workers; w++)
@@ -494,9 +496,9 @@ void mcr_tried_use_all(mcr_tried *t)
     t->data = t->all;
 }
 
-/* The search on some of the objects; the points that are left go to `point`. None, where these
- * objects cannot be split like all of them. Scores of a search that is stopped here stay: they are
- * all that is known. */
+/* The search on a subset; the remaining points are stored in `point`. None, if the subset cannot be
+ * split like the whole. The scores of a search that is stopped here are kept, because nothing
+ * better is known. */
 static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan,
                           int64_t *point, int64_t *count)
 {
@@ -513,8 +515,8 @@ static mcr_status try_few(mcr_tried *t, const mcr_search *search, const mcr_spli
     return s == MCR_NO_MEMORY ? s : MCR_OK;
 }
 
-/* The finalists on all objects, then better neighbours of the best of each kernel that is not far
- * behind, until there are none. */
+/* Evaluates the finalists on all objects, then better neighbours of the best of each kernel that is
+ * not far behind, until there are none. */
 static mcr_status try_finalists(mcr_tried *t, int64_t *point, int64_t count)
 {
     mcr_status s = mcr_try_points(t, point, count);
@@ -547,7 +549,7 @@ static mcr_status try_few_first(mcr_tried *t, const mcr_search *search)
 
 /* ---- the search -------------------------------------------------------------------------------*/
 
-/* Of a quick search: its data, and all that follows from being one. */
+/* Sets up a quick search: its data and settings. */
 static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_search *search)
 {
     mcr_split_plan plan;
@@ -572,14 +574,14 @@ static mcr_status open_quick(mcr_tried *t, const mcr_options *options, mcr_searc
     return s;
 }
 
-/* A search that was stopped: the points that were tested, and the best of them. Those of a batch
- * that was not finished have their scores, but no state. */
+/* For a stopped search: the tested points, and the best of them. Points of an unfinished batch have
+ * scores, but no state. */
 static mcr_status keep_leading(mcr_tried *t, const mcr_search *search, mcr_status s)
 {
     bool late = mcr_deadline_over(t->ctx);
     if (s != MCR_STOPPED || !(late || search->best_so_far))
         return s;
-    /* Of several processes each knows only a part of the scores. */
+    /* With several processes each knows only a part of the scores. */
     if (mcr_team_of_tasks(t->ctx))
         return late ? mcr_fail(t->ctx, MCR_STOPPED,
                                "the time limit was reached: a search on several processes has no "

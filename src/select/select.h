@@ -1,4 +1,4 @@
-/* select.h (internal): what cross-validation and tuning share.
+/* select.h (internal): shared code of cross-validation and tuning.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,81 +20,81 @@ typedef struct mcr_trial_set {
     const mcr_metric *const *metric;
     int64_t metrics;
     int64_t positive; /* class; -1: none */
-    bool lenient;     /* a metric that needs what a model does not give is NAN */
+    bool lenient;     /* a metric whose inputs the model does not provide is NAN */
 } mcr_trial_set;
 
-/* Memory that the paths of one worker use in turn. Zero at first. */
+/* Memory that the paths of one worker reuse. Initially zero. */
 typedef struct mcr_path_space {
     mcr_gram_buffer matrix;
-    mcr_gram *stored; /* K in that; NULL: none */
+    mcr_gram *stored; /* K in this memory; NULL: none */
     mcr_fold_buffer fold;
-    struct mcr_row_pool *pool; /* for solvers; NULL: not yet */
+    struct mcr_row_pool *pool; /* for solvers; NULL: not created yet */
 } mcr_path_space;
 void mcr_path_space_empty(mcr_path_space *space);
 void mcr_path_space_free(mcr *ctx, mcr_path_space *space);
 
-/* What the two spaces of a worker hold at most; 0: paths had better do without. It is the caller's
- * to take from the budget. */
+/* The largest size of the two spaces of a worker; 0: storing does not pay. The caller takes it from
+ * the budget. */
 mcr_status mcr_path_bytes(size_t *bytes, const mcr_options *options, const mcr_data *data,
                           int64_t fewest);
 
 typedef struct mcr_path {
     const mcr_kernel *kernel;          /* NULL: the default */
-    const mcr_options *const *options; /* in an order in which neighbours make good starts */
+    const mcr_options *const *options; /* ordered so that neighbours are good warm starts */
     int64_t count;
     int64_t split;
-    mcr_path_space *space; /* NULL: no kernel values are kept */
-    /* K of all objects as all splits see them, which any thread may read; NULL: none. kept: in
-     * double; stored: as mcr_path_store has it. */
+    mcr_path_space *space; /* NULL: kernel values are not stored */
+    /* K of all objects, shared by all splits and readable from any thread; NULL: none. kept: in
+     * double; stored: as by mcr_path_store. */
     mcr_gram *kept, *stored;
-    /* Filled: count x metrics; infinite, and the worse way, where training failed. */
+    /* Output: count x metrics; infinitely bad if training failed. */
     double *score;
     double *value; /* count x test objects, or NULL: predictions */
-    /* Of a path of one setting: */
-    const char *threshold;   /* the rule of one, learnt on the training objects; NULL: none */
-    bool keep;               /* scores, probabilities and the model are wanted, too */
-    double *scores, *probas; /* filled: n x outputs, n x classes, to be freed; NULL: none */
+    /* For a path of one setting: */
+    const char *threshold;   /* rule for a threshold, learnt on the training objects; NULL: none */
+    bool keep;               /* also return scores, probabilities and the model */
+    double *scores, *probas; /* output: n x outputs, n x classes, to be freed; NULL: none */
     mcr_model *model;        /* to be freed */
-    bool strict;             /* a setting that cannot be trained ends it */
+    bool strict;             /* stop at a setting that cannot be trained */
     int64_t failed, unfinished;
-    char message[256]; /* of the first that failed */
+    char message[256]; /* of the first failure */
 } mcr_path;
 
-/* Whether all settings can learn on folds of one K in float of all objects. */
+/* Whether all settings can train on folds of one K of all objects in float. */
 bool mcr_path_takes_folds(const mcr_trial_set *set, const mcr_path *path);
-/* K of all objects for the paths of one kernel, into space->stored, where that is worth it. */
+/* Computes K of all objects for the paths of one kernel into space->stored, if that pays. */
 mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *path, mcr_path_space *space);
-/* Trains and evaluates all settings of a path, each from the one before where the learner can. May
- * run within a parallel loop. */
+/* Trains and evaluates all settings of a path, each warm-started from the previous one if the
+ * learner supports it. May run within a parallel loop. */
 mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *path);
 
-/* Scores of the settings of a path on all splits (count x splits, for the set's first metric) where
- * the learner can have them from one K of all objects; NAN: it cannot, and the setting must be
+/* Scores of the settings of a path on all splits (count x splits, for the set's first metric), if
+ * the learner can compute them from one K of all objects; NAN: it cannot, and the setting must be
  * trained. */
 mcr_status mcr_folds_run(const mcr_trial_set *set, const mcr_path *path, double *score);
 
-/* Whether the options ask for features, so that values of K are of no use. */
+/* Whether the options request features, so that stored values of K are useless. */
 bool mcr_wants_features(const mcr_options *options);
-/* Whether the learner looks for the numbers in the kernel itself. */
+/* Whether the learner optimises the kernel's parameters itself. */
 bool mcr_finds_kernel(const mcr_options *options);
 
-/* The fold of each object in a repeat: its complement is what is trained on. NULL: splits are not
- * of that kind (order of time). */
+/* The fold of each object in a repeat; the training set is its complement. NULL: splits of another
+ * kind (time order). */
 const int32_t *mcr_splits_folds(const mcr_splits *splits, int64_t repeat, int64_t *folds);
-int64_t mcr_splits_objects(const mcr_splits *splits); /* that were dealt out */
-/* Whether every object is a split of its own, in their order. */
+int64_t mcr_splits_objects(const mcr_splits *splits); /* number of objects that were split */
+/* Whether the splits are leave-one-out, in the order of the objects. */
 bool mcr_splits_leave_one_out(const mcr_splits *splits);
 /* How often each object is tested. */
 int64_t mcr_splits_repeats(const mcr_splits *splits);
 
-/* Mean and standard deviation of those that are numbers. */
+/* Mean and standard deviation, ignoring NAN. */
 double mcr_mean(const double *v, int64_t count);
 double mcr_standard_deviation(const double *v, int64_t count);
 
 /* The task of a learner with its options on these data. */
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data);
 
-/* The groups of a plan for some of the objects; NULL if it has none. */
+/* The groups of a plan for a subset of the objects; NULL if it has none. */
 mcr_status mcr_pick_groups(int64_t **out, mcr *ctx, const int64_t *groups, const int64_t *rows,
                            int64_t count);
 

@@ -1,4 +1,4 @@
-/* splits.c: which objects train and which test.
+/* splits.c: splits into training and test objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ struct mcr_splits {
     mcr *ctx;
     int64_t n, count, folds;
     bool ordered;
-    int32_t *fold; /* repeats x n: which fold each object is in; ordered: which block, from 0 */
+    int32_t *fold; /* repeats x n: the fold of each object; ordered: its block, from 0 */
 };
 
 static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
@@ -51,12 +51,12 @@ static mcr_status read_plan(mcr_split_plan *to, mcr *ctx, const mcr_data *data,
 
 /* ---- dealing ----------------------------------------------------------------------------------*/
 
-/* Deals the objects out in a random order, those of one class after the other: each class, and all
- * together, are shared out as evenly as can be. */
+/* Stratified: distributes the objects in random order, class by class, so that each class and the
+ * total are divided as evenly as possible. */
 static mcr_status deal(mcr_splits *s, const mcr_data *data, bool plain, int64_t repeat)
 {
     int32_t *fold = s->fold + repeat * s->n;
-    /* Numbers are classes, too, where each occurs often enough to be shared out. */
+    /* Numbers count as classes, too, if each occurs often enough. */
     bool classes_count = mcr_data_target_kind(data) == MCR_WORD_TARGETS ||
                          mcr_data_classes(data) <= s->n / s->folds;
     const int32_t *class_of = plain || !classes_count ? NULL : mcr_data_class_of(data);
@@ -81,7 +81,7 @@ static mcr_status deal(mcr_splits *s, const mcr_data *data, bool plain, int64_t 
 }
 
 typedef struct group {
-    int64_t number, count, place; /* place: in a random order, among groups of one size */
+    int64_t number, count, place; /* place: random order among groups of one size */
     int32_t fold;
 } group;
 
@@ -108,7 +108,7 @@ static int64_t list_groups(group *g, const int64_t *number, int64_t n)
     return groups;
 }
 
-/* Whole groups, the largest first, each to the fold that has the fewest objects. */
+/* Whole groups, the largest first, each to the fold with the fewest objects. */
 static mcr_status deal_groups(mcr_splits *s, const int64_t *number, int64_t repeat)
 {
     mcr *ctx = s->ctx;

@@ -1,4 +1,4 @@
-/* tune.c: the search for parameters, what is reported of it, and the model made with the best.
+/* tune.c: the search for parameters, its report, and the model with the best parameters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 /* ---- the report -------------------------------------------------------------------------------*/
 
-/* Everything a report points to is its own. */
+/* A report owns everything it points to. */
 static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
 {
     mcr_text kernel, options;
@@ -35,7 +35,7 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     return s;
 }
 
-/* What a range in a kernel is of: "gamma" in rbf(gamma=1:2). */
+/* The name of the parameter with a range: "gamma" in rbf(gamma=1:2). */
 static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis)
 {
     if (axis->option) {
@@ -45,8 +45,8 @@ static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis
     mcr_text_add(to, tm->text + axis->name, axis->name_length);
 }
 
-/* The axes at whose ends the best point is; with weights, at whose ends it was before. Of two
- * values one is at an end in any case. */
+/* The axes on whose boundary the best point is (with relevance, the point before). An axis of two
+ * values does not count. */
 static mcr_status find_edge(const char **out, const mcr_tried *t)
 {
     const mcr_template *tm = mcr_grid_template(t->grid, t->from);
@@ -89,7 +89,7 @@ static mcr_status make_report(mcr_tune_report **out, const mcr_tried *t)
         mcr_free(t->ctx, point);
         return MCR_NO_MEMORY;
     }
-    list[0] = point; /* to be freed, also where there are none */
+    list[0] = point; /* to be freed, even if empty */
     mcr_status s = MCR_OK;
     for (int64_t p = 0; p < t->grid->points && !s; p++) {
         if (!t->state[p])
@@ -121,7 +121,7 @@ const char *mcr_point_state_name(mcr_point_state state)
     return state_names[state];
 }
 
-/* A field of a table; expressions have commas and may have quotes in them. */
+/* A field of a CSV table; expressions contain commas and may contain quotes. */
 static void put_field(mcr_text *t, const char *text)
 {
     mcr_text_string(t, "\"");

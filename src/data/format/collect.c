@@ -1,4 +1,4 @@
-/* collect.c: what readers of strings and labels share.
+/* collect.c: helpers of readers for strings and labels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -71,7 +71,7 @@ void mcr_strings_close(mcr_strings *s)
     s->store = NULL;
 }
 
-/* The slot of a word, or the free one where it belongs. */
+/* The slot of a word, or the free slot where it would go. */
 static int64_t find_slot(const mcr_words *words, const char *text, size_t length)
 {
     int64_t mask = words->slots - 1;

@@ -1,11 +1,11 @@
-/* csv.c: tables of text: numeric columns together are the field "x", each text column is a string
- * field of its own name ("column3" where there is no header), one column may be the target, or
- * several of numbers.
+/* csv.c: tables of text: the numeric columns together form the field "x", each text column is a
+ * string field with the column's name ("column3" without a header), and one column, or several
+ * numeric ones, may be targets.
  *
- * csv_plan.c decides by the first block what the columns are; then one pass over the file fills
- * them. Each block is cut into chunks of whole records, which are read at once (csv_rows.c); then
- * the texts that they found are appended, each column by itself. Where the cuts are does not depend
- * on the number of threads, and of several faults the first one in the file is reported.
+ * csv_plan.c determines the columns from the first block; then one pass over the file fills them.
+ * Each block is cut into chunks of whole records, which are read in parallel (csv_rows.c); then
+ * their texts are appended, column by column. The cuts do not depend on the number of threads, and
+ * of several errors the first one in the file is reported.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@
 
 enum { CHUNKS = 16, CHUNK_MIN = 64 << 10 };
 
-/* A date column as it grows. */
+/* A date column being built. */
 typedef struct date_column {
     mcr_store *store;
     int64_t capacity;
@@ -43,14 +43,14 @@ typedef struct reader {
     int64_t dense_capacity;
     mcr_strings *text;  /* one per text column */
     mcr_labels *labels; /* of one target */
-    bool label_commas;  /* a comma in a label is that of a number */
+    bool label_commas;  /* a comma in a label belongs to a number */
     bool label_names;   /* its numbers are names of classes */
     int64_t target_capacity, weight_capacity, cell_capacity;
-    double size, bytes; /* of the file, 0: not known; of what was read */
+    double size, bytes; /* size of the file, 0: not known; bytes read */
     int64_t rows;
-    int64_t line, record; /* of the next record, from 1 */
-    int64_t blank;        /* line number of a blank line that nothing may follow, 0: none */
-    int64_t open;         /* line number of a record that does not end in the file, 0: none */
+    int64_t line, record; /* number of the next record, from 1 */
+    int64_t blank;        /* line of a blank line that nothing may follow, 0: none */
+    int64_t open;         /* line of a record that does not end in the file, 0: none */
     mcr_csv_chunk chunk[CHUNKS];
     int64_t chunks;
 } reader;
@@ -67,7 +67,7 @@ static size_t chunk_size(size_t bytes)
     return bytes / CHUNKS > CHUNK_MIN ? bytes / CHUNKS : CHUNK_MIN;
 }
 
-/* At line ends. */
+/* Cuts at line ends. */
 static void split_lines(reader *r, const char *p, const char *end)
 {
     size_t size = chunk_size((size_t)(end - p));
@@ -81,8 +81,8 @@ static void split_lines(reader *r, const char *p, const char *end)
     }
 }
 
-/* At the ends of records, which may have line ends inside. What begins a record that does not end
- * here is left for the next block. */
+/* Cuts at the ends of records, which may contain line ends. An incomplete record at the end is left
+ * for the next block. */
 static void split_records(reader *r, const char *p, const char *end)
 {
     size_t size = chunk_size((size_t)(end - p));
@@ -126,7 +126,7 @@ static mcr_status count_item(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
-/* Cuts the block from p on into chunks that know their lines. */
+/* Cuts the block from p on into chunks with known line numbers. */
 static mcr_status split(reader *r, const char *p)
 {
     const char *end = r->blocks.bytes + r->blocks.count;
@@ -153,7 +153,7 @@ static mcr_status split(reader *r, const char *p)
     return status;
 }
 
-/* Space for so many texts, if they are as long as those before. */
+/* Reserves space for this many texts, assuming the average length so far. */
 static mcr_status reserve_texts(mcr_strings *to, int64_t rows)
 {
     mcr_store *s = to->store;
@@ -164,8 +164,8 @@ static mcr_status reserve_texts(mcr_strings *to, int64_t rows)
                             : status;
 }
 
-/* So many rows the file has by what was read of it, if it is a plain one and they may be had; else
- * `rows`. Blocks that need not grow are not copied. */
+/* The expected number of rows of a plain file, extrapolated from what was read, if the memory
+ * allows it; else `rows`. Arrays that need not grow are not copied. */
 static int64_t expect_rows(reader *r, int64_t rows)
 {
     const mcr_csv_plan *plan = &r->plan;
@@ -178,7 +178,7 @@ static int64_t expect_rows(reader *r, int64_t rows)
     return (int64_t)all;
 }
 
-/* Space for all rows of the block. */
+/* Reserves space for all rows of the block. */
 static mcr_status reserve_rows(reader *r)
 {
     const mcr_csv_plan *plan = &r->plan;
@@ -213,8 +213,8 @@ static mcr_status reserve_rows(reader *r)
     return status;
 }
 
-/* The next block is read while the last chunk of this one is: a fault in a row comes before one of
- * what follows it. */
+/* The next block is read while the last chunk of this one is parsed: an error in a row takes
+ * precedence over one in what follows. */
 static mcr_status read_item(void *arg, int64_t item, int worker)
 {
     reader *r = arg;
@@ -223,7 +223,7 @@ static mcr_status read_item(void *arg, int64_t item, int worker)
     return mcr_csv_rows_read(&r->to, &r->chunk[item], worker);
 }
 
-/* Blank lines may stand only at the end. A fault behind such a line comes later. */
+/* Blank lines are only allowed at the end. An error after such a line takes lower precedence. */
 static mcr_status check_blank(reader *r)
 {
     for (int64_t i = 0; i < r->chunks; i++) {
@@ -248,7 +248,8 @@ static inline const mcr_csv_cell *cell_of(const reader *r, const mcr_csv_chunk *
     return r->to.cell + (c->first - r->to.first + row) * r->to.cells + k;
 }
 
-/* Behind the text, which is copied without its doubled quotes. SHORT bytes may be written. */
+/* Copies the text without its doubled quotes and returns the end. Up to SHORT bytes may be
+ * written. */
 enum { SHORT = 16 };
 
 static inline char *copy_cell(char *to, const mcr_csv_chunk *c, const mcr_csv_cell *cell)
@@ -258,7 +259,7 @@ static inline char *copy_cell(char *to, const mcr_csv_chunk *c, const mcr_csv_ce
         return to + mcr_csv_plain(to, &(mcr_csv_field){
                                           .text = from, .length = cell->length, .doubled = true});
     if (cell->length <= SHORT && c->to - from >= SHORT)
-        memcpy(to, from, SHORT); /* a fixed number of bytes needs no call */
+        memcpy(to, from, SHORT); /* a fixed number of bytes needs no call of memcpy */
     else
         memcpy(to, from, cell->length);
     return to + cell->length;
@@ -296,7 +297,7 @@ static int64_t target_column(const mcr_csv_plan *plan)
     return c;
 }
 
-/* Labels are numbers if all of them are: then none may be "nan". */
+/* Labels are numbers if all of them are: then "nan" is not allowed. */
 static mcr_status add_label(reader *r, const mcr_csv_chunk *c, const mcr_csv_cell *cell)
 {
     mcr_csv_field f = {
@@ -334,7 +335,7 @@ static mcr_status append_labels(reader *r)
     return status;
 }
 
-/* Each column of cells by itself. */
+/* Appends the cells, column by column. */
 static mcr_status append_item(void *arg, int64_t item, int worker)
 {
     reader *r = arg;
@@ -355,7 +356,7 @@ static void move_rows(double *values, int64_t cols, int64_t to, const mcr_csv_ch
                 (size_t)(c->rows * cols) * sizeof *values);
 }
 
-/* Closes the gaps that rows which were left out have made, and counts these. */
+/* Closes the gaps of skipped rows, and counts these. */
 static void join_chunks(reader *r)
 {
     for (int64_t i = 0; i < r->chunks; i++) {
@@ -379,7 +380,7 @@ static void join_chunks(reader *r)
     }
 }
 
-/* A column of dates has holes if one of the rows from `first` on has. */
+/* A column of dates has holes if one of the rows from `first` on has one. */
 static void find_date_holes(reader *r, int64_t first)
 {
     bool any = false;
@@ -390,7 +391,7 @@ static void find_date_holes(reader *r, int64_t first)
             r->date[d].store->holes = isnan(r->to.date[d][row * MCR_DATE_PARTS]);
 }
 
-/* All records of a block from p on; those that end in it. */
+/* Reads all complete records of a block from p on. */
 static mcr_status read_records(reader *r, const char *p)
 {
     const int64_t first = r->rows;
@@ -464,7 +465,7 @@ static mcr_status open_texts(reader *r)
     return status;
 }
 
-/* A rule that the caller gave holds for what comes later, also where no value is missing here. */
+/* A rule given by the caller also applies to later data, even if no value is missing here. */
 static void expect_holes(reader *r)
 {
     if (r->dense != NULL)
@@ -563,7 +564,7 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     return status;
 }
 
-/* The names in the header go with the numbers. */
+/* The numeric columns keep their names from the header. */
 static mcr_status keep_names(reader *r, mcr_store *s)
 {
     int64_t to = 0;
@@ -608,7 +609,7 @@ static mcr_status hand_over_targets(reader *r, mcr_builder *b)
     return status;
 }
 
-/* Texts and dates in the order of the table, then what is carried. */
+/* Texts and dates in the order of the table, then the kept columns. */
 static mcr_status hand_over_fields(reader *r, mcr_builder *b)
 {
     mcr_status status = MCR_OK;

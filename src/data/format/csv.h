@@ -1,4 +1,4 @@
-/* csv.h (internal to the readers): tables of text: records, and what their columns mean.
+/* csv.h (internal to the readers): tables of text: records, and the meaning of their columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 /* ---- records (csv_record.c): RFC 4180, with blanks around fields allowed ----------------------*/
 
-/* A field as it stands: without its quotes, but inner quotes still doubled. */
+/* A field as written: without its quotes, but with inner quotes still doubled. */
 typedef struct mcr_csv_field {
     const char *text;
     size_t length;
@@ -21,33 +21,35 @@ typedef struct mcr_csv_field {
 typedef enum mcr_csv_state {
     MCR_CSV_FIELD,  /* a field; another one follows */
     MCR_CSV_LAST,   /* the last field of its record */
-    MCR_CSV_OPEN,   /* a quote is not closed before the end of the text */
-    MCR_CSV_BEHIND, /* something stands behind a closing quote */
+    MCR_CSV_OPEN,   /* a quote is not closed by the end of the text */
+    MCR_CSV_BEHIND, /* there is text after a closing quote */
 } mcr_csv_state;
 
-/* The field at *p, which moves behind its separator or line end. The text ends with '\n' at end. */
+/* The field at *p, which is moved past its separator or line end. The text ends with ' ' at end. */
 mcr_csv_state mcr_csv_next(mcr_csv_field *field, const char **p, const char *end, char separator);
-/* Behind the record at p; NULL: it does not end before `end`. *lines: how many lines it has. */
+/* The end of the record at p; NULL: it does not end before `end`. *lines: its number of lines. */
 const char *mcr_csv_record(const char *p, const char *end, char separator, int64_t *lines);
-/* The text with quotes single again; `to` has space for field->length bytes. Gives its length. */
+/* The field's text with doubled quotes reduced; `to` has space for field->length bytes. Returns its
+ * length. */
 size_t mcr_csv_plain(char *to, const mcr_csv_field *field);
-/* Appends a text in quotes, those inside doubled, as both CSV and SQL want it. */
+/* Appends a text in quotes, with inner quotes doubled, as in CSV and SQL. */
 void mcr_csv_quote(mcr_text *to, const char *text, size_t length);
-/* The whole field is a number, with any blanks around it. comma: also one with a decimal comma. */
+/* Whether the whole field is a number, optionally surrounded by blanks. comma: a decimal comma is
+ * allowed. */
 bool mcr_csv_number(const mcr_csv_field *field, double *value);
 bool mcr_csv_comma_number(const mcr_csv_field *field, double *value);
-/* "1,5": a number for people who write a decimal comma. */
+/* "1,5": a number with a decimal comma. */
 bool mcr_csv_decimal_comma(const mcr_csv_field *field);
 /* Empty, ?, NA, N/A, NaN, null without quotes, or quoted and empty. */
 bool mcr_csv_missing(const mcr_csv_field *field);
 
 /* ---- the plan (csv_plan.c) --------------------------------------------------------------------*/
 
-/* What the cells of a column in the first block show; missing ones are not counted. */
+/* Statistics of a column's cells in the first block, without missing ones. */
 typedef struct mcr_csv_sample {
-    mcr_words seen;        /* the different values */
-    int64_t cells, bytes;  /* bytes: their lengths together */
-    int64_t different;     /* of those that are not numbers */
+    mcr_words seen;        /* distinct values */
+    int64_t cells, bytes;  /* bytes: their total length */
+    int64_t different;     /* distinct values that are not numbers */
     int64_t dates, sets;   /* ISO dates; with ';' inside */
     int64_t spaced, coded; /* with blanks; of letters, digits and -_.:/# with a digit */
     int64_t whole;         /* integers */
@@ -55,14 +57,14 @@ typedef struct mcr_csv_sample {
 
 typedef struct mcr_csv_column {
     mcr_role role;
-    mcr_role given;                 /* by the caller, or by the table that this one is like */
+    mcr_role given;                 /* by the caller, or by the table to match */
     char *name;                     /* NULL: no header */
-    int64_t numbers, words, commas; /* cells seen: numbers, others, those like "1,5" */
-    int64_t unclear;                /* of the latter those like "1,500" */
-    int64_t thousands;              /* others like "1,234.5" or "1,234,567" */
-    bool usual;   /* the name is that of a target, and no cell below is the same word */
-    bool carried; /* its text goes along with the objects */
-    int64_t rank; /* which target it is, from 1; 0: none */
+    int64_t numbers, words, commas; /* cells: numbers, others, those like "1,5" */
+    int64_t unclear;                /* among the latter, those like "1,500" */
+    int64_t thousands;              /* others, like "1,234.5" or "1,234,567" */
+    bool usual;   /* the name is a common one of a target, and is not among the cells */
+    bool carried; /* its text is kept with the objects */
+    int64_t rank; /* number of the target, from 1; 0: not a target */
     mcr_csv_sample sample;
 } mcr_csv_column;
 
@@ -72,12 +74,12 @@ typedef struct mcr_csv_plan {
     bool comma; /* numbers may have a decimal comma */
     int64_t columns;
     mcr_csv_column *column;
-    int64_t targets; /* how many; several must be numbers */
+    int64_t targets; /* number of targets; several must be numbers */
     int64_t weight;  /* its column, -1: none */
     int64_t numbers, texts,
-        dates; /* how many columns of these roles; texts: all kinds of strings */
+        dates; /* number of columns of these roles; texts: all kinds of strings */
     int64_t carried;
-    bool joined; /* columns of another table are among them: the names say which */
+    bool joined; /* includes columns of a joined table; found by name */
 } mcr_csv_plan;
 
 /* A field of strings. */
@@ -86,17 +88,17 @@ static inline bool mcr_csv_is_text(mcr_role role)
     return role == MCR_CATEGORY || role == MCR_WORDS || role == MCR_SET;
 }
 
-/* Decides everything by the lines of the first block; file is for messages. separator: 0: found;
- * MCR_CSV_MADE: rows that another reader makes, with commas, below a header. */
+/* Determines everything from the first block; file is for messages. separator 0: detected;
+ * MCR_CSV_MADE: rows generated by another reader, with commas, below a header. */
 enum { MCR_CSV_MADE = 1 };
 mcr_status mcr_csv_plan_make(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator, const mcr_read_options *options);
-/* A table whose first line must be a header: separator, decimal comma, names and samples of the
- * columns, but no roles. */
+/* A table whose first line must be a header: detects separator, decimal comma, names and samples of
+ * the columns, but no roles. */
 mcr_status mcr_csv_plan_scan(mcr_csv_plan *plan, mcr *ctx, const char *file, const char *bytes,
                              size_t count, char separator);
 void mcr_csv_plan_free(mcr_csv_plan *plan, mcr *ctx);
-/* What is kept of it; before the names of columns are handed over. */
+/* The layout to keep; must be called before the names of the columns are moved. */
 mcr_status mcr_csv_plan_layout(mcr_layout **out, mcr *ctx, const mcr_csv_plan *plan);
 /* "column \"age\"" or "column 3", for messages. */
 enum { MCR_CSV_COLUMN_TEXT = 96 };
@@ -105,24 +107,24 @@ const char *mcr_csv_column_text(const mcr_csv_plan *plan, int64_t column,
 
 /* ---- roles (csv_roles.c) ----------------------------------------------------------------------*/
 
-/* Notes a cell that is not missing; number: it is one. */
+/* Adds a cell that is not missing to the statistics; number: whether it is one. */
 mcr_status mcr_csv_sample_add(mcr_csv_column *column, mcr *ctx, const mcr_csv_field *cell,
                               bool number);
-/* At least half of the cells are numbers, and the others are not many different words. */
+/* Whether at least half of the cells are numbers, and the others have few distinct values. */
 bool mcr_csv_is_numeric(const mcr_csv_column *column);
-/* What the values and the name say. */
+/* The likely role, from the values and the name. */
 mcr_role mcr_csv_guess(const mcr_csv_column *column, char separator);
 
-/* The likely separator of a text, with the share of its first records that have as many fields as
- * the first one; 0 if no separator occurs in the first record. */
+/* The likely separator of a text, and the fraction of its first records with as many fields as the
+ * first one; 0 if no separator occurs in the first record. */
 char mcr_csv_separator(const char *bytes, size_t count, double *share);
 
 /* ---- reading (csv.c), for csv and tsv ---------------------------------------------------------*/
 
-/* The first block grows until it holds enough lines to recognise the columns. */
+/* Extends the first block until it has enough lines to recognise the columns. */
 mcr_status mcr_csv_first_block(mcr_blocks *blocks);
 
-/* The columns of a table, in one pass of its own (csv_describe.c). */
+/* The columns of a table, in a separate pass (csv_describe.c). */
 mcr_status mcr_csv_describe(mcr_column_info **out, int64_t *count, mcr *ctx, mcr_input *in,
                             const mcr_read_options *options, char separator);
 mcr_status mcr_csv_read(mcr_builder *builder, mcr *ctx, mcr_input *in,

@@ -1,6 +1,5 @@
-/* csv_assign.c: which column of a table has which role: targets and weights by their names, the
- * others by what the caller says, by the table that this one is like, or by their values
- * (csv_roles.c).
+/* csv_assign.c: assigns roles to the columns of a table: targets and weights by their names, the
+ * others by the caller's options, by the table to match, or by their values (csv_roles.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +13,7 @@
 #include "base/number.h"
 #include "data/format/collect.h"
 
-/* In the order of choice; model files know them by their numbers. */
+/* In the order of preference; their indices are stored in model files. */
 static const char *const usual_targets[] = {"target", "label", "class", "y"};
 
 enum { USUAL = sizeof usual_targets / sizeof *usual_targets };
@@ -55,7 +54,7 @@ static mcr_status no_column(const mcr_csv_maker *m, const char *word, const char
 
 enum { NONE = -1 };
 
-/* The column of that name: names are there once. */
+/* The column with this name; names are unique. */
 static int64_t find_name(const mcr_csv_plan *plan, const char *name)
 {
     for (int64_t c = 0; plan->header && c < plan->columns; c++)
@@ -94,7 +93,7 @@ static mcr_status add_target(mcr_csv_maker *m, const char *word)
     return MCR_OK;
 }
 
-/* The names of the caller; a column whose own name has commas in it is one target. */
+/* The caller's targets; a column whose own name contains commas is one target. */
 static mcr_status find_given(mcr_csv_maker *m)
 {
     const char *given = m->options->target;
@@ -107,8 +106,7 @@ static mcr_status find_given(mcr_csv_maker *m)
     return status;
 }
 
-/* Where the roles of the table that this one is like stand here: by their names, or by their
- * places. */
+/* Finds the roles of the table to match in this one: by name, or by position. */
 static mcr_status find_roles(mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
@@ -129,7 +127,7 @@ static mcr_status find_roles(mcr_csv_maker *m)
     return MCR_OK;
 }
 
-/* Takes the targets that the other table had: all, each in a column of its own, or none. */
+/* Takes the targets of the other table: all of them, each in a different column, or none. */
 static bool take_targets(mcr_csv_maker *m)
 {
     mcr_csv_plan *plan = m->plan;
@@ -147,14 +145,15 @@ static bool take_targets(mcr_csv_maker *m)
     return all;
 }
 
-/* Whether the caller has another use for the column, or none. */
+/* Whether the caller uses the column for something else, or not at all. */
 static bool is_taken(const mcr_csv_plan *plan, int64_t c)
 {
     mcr_role given = plan->column[c].given;
     return c == plan->weight || given == MCR_IGNORED || given == MCR_ID || given == MCR_GROUP;
 }
 
-/* The column with the best of the usual names. What was a feature of the other table is none. */
+/* The column with the most preferred common name of a target. A feature of the other table does not
+ * count. */
 static int64_t find_usual(const mcr_csv_maker *m)
 {
     const mcr_csv_plan *plan = m->plan;
@@ -171,14 +170,14 @@ static int64_t find_usual(const mcr_csv_maker *m)
     return found;
 }
 
-/* Whether the other table says which columns are targets here: by their names, or by their places.
- * Then they are taken. A usual name is believed where the target has got another one. */
+/* Whether the other table determines the targets here, by name or by position; if so, takes them. A
+ * common name of a target is accepted if the target has been renamed. */
 static bool take_alike(mcr_csv_maker *m, int64_t usual)
 {
     const mcr_csv_plan *plan = m->plan;
     const mcr_layout *like = m->options->like;
     bool named = plan->header && like->name != NULL;
-    bool bare = plan->columns == like->columns - like->roles; /* the features alone */
+    bool bare = plan->columns == like->columns - like->roles; /* only the features */
     bool fits = bare || plan->columns == like->columns;
     if (like->targets == 0)
         return fits || (plan->header && usual < 0);
@@ -240,8 +239,8 @@ static mcr_status check_text(const mcr_csv_maker *m, int64_t c)
     return MCR_OK;
 }
 
-/* A feature of the table that this one is like which is not here; NULL: all are, or have no
- * names. */
+/* The name of a feature of the model's table that is missing here; NULL if none is, or if there are
+ * no names. */
 static const char *find_missing(const mcr_csv_maker *m)
 {
     const mcr_layout *like = m->options->like;
@@ -254,7 +253,7 @@ static const char *find_missing(const mcr_csv_maker *m)
     return NULL;
 }
 
-/* One column of words is a table whose separator was not found. */
+/* A single column of words: the separator was probably not found. */
 static mcr_status no_data(const mcr_csv_maker *m)
 {
     const mcr_csv_plan *plan = m->plan;
@@ -282,7 +281,7 @@ static mcr_status no_data(const mcr_csv_maker *m)
     return assumed ? mcr_advise(m->ctx, s, "target") : s;
 }
 
-/* "column=role" of the caller. */
+/* The caller's "column=role". */
 static mcr_status take_role(mcr_csv_maker *m, const char *text)
 {
     const char *sign = strrchr(text, '=');
@@ -324,10 +323,10 @@ static void mark_kept(mcr_csv_column *column)
 
 static void mark_feature(mcr_csv_column *column)
 {
-    column->usual = true; /* its first use is over */
+    column->usual = true; /* no longer needed for its first purpose */
 }
 
-/* Marks the columns of a list with commas between them. */
+/* Marks the columns of a comma-separated list. */
 static mcr_status mark_columns(mcr_csv_maker *m, const char *list, const char *what,
                                column_mark *mark)
 {
@@ -356,7 +355,7 @@ static mcr_status take_words(mcr_csv_maker *m)
     return status;
 }
 
-/* Columns that are not among those that the caller names are no features. */
+/* Columns that the caller does not name are not features. */
 static mcr_status take_only(mcr_csv_maker *m)
 {
     mcr_csv_plan *plan = m->plan;
@@ -372,7 +371,7 @@ static mcr_status take_only(mcr_csv_maker *m)
     return status;
 }
 
-/* The role that the column had in the table that this one is like. */
+/* The column's role in the table to match. */
 static mcr_role role_there(const mcr_csv_maker *m, int64_t c)
 {
     const mcr_layout *like = m->options->like;
@@ -386,8 +385,7 @@ static mcr_role role_there(const mcr_csv_maker *m, int64_t c)
     return MCR_IGNORED;
 }
 
-/* Old models, and those of numbers alone, take their columns by their names: nothing is left
- * out. */
+/* Old models, and those with only numbers, find their columns by name: none are dropped. */
 static mcr_role choose_role(const mcr_csv_maker *m, int64_t c)
 {
     const mcr_csv_column *column = &m->plan->column[c];
@@ -468,7 +466,7 @@ mcr_status mcr_csv_assign(mcr_csv_maker *m)
     return status == MCR_OK ? set_roles(m) : status;
 }
 
-/* Where all columns are numbers, texts, targets and weights, the names of the fields say enough. */
+/* If all columns are numbers, texts, targets and weights, the names of the fields suffice. */
 static mcr_status keep_roles(mcr_layout *l, const mcr_csv_plan *plan)
 {
     bool plain = !plan->joined;

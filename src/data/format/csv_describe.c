@@ -1,4 +1,4 @@
-/* csv_describe.c: the columns of a table: roles, different values, missing ones, examples.
+/* csv_describe.c: the columns of a table: roles, distinct values, missing values, examples.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ typedef struct describer {
 static mcr_status note_cell(describer *d, int64_t c, const mcr_csv_field *f)
 {
     int32_t at;
-    bool empty = f->quoted && f->length == 0; /* a text without letters is one */
+    bool empty = f->quoted && f->length == 0; /* a quoted empty text is a value */
     if (mcr_csv_missing(f) && !(empty && mcr_csv_is_text(d->plan.column[c].role))) {
         d->missing[c]++;
         return MCR_OK;
@@ -105,7 +105,7 @@ static mcr_status fill(mcr_column_info *to, const describer *d, int64_t c)
         while (length > 0 && ((unsigned char)word[strnlen(word, SHOWN)] & 0xc0) == 0x80 &&
                ((unsigned char)word[length] & 0xc0) == 0x80)
             length--;
-        if (word[0] == '\0') { /* it would not be seen */
+        if (word[0] == '\0') { /* it would be invisible */
             word = "\"\"";
             length = SHOWN;
         }

@@ -1,4 +1,4 @@
-/* csv_dialect.c: which separator a table has, and numbers with a decimal comma.
+/* csv_dialect.c: detects the separator of a table and decimal commas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ bool mcr_csv_decimal_comma(const mcr_csv_field *f)
     return digits > 1 && commas == 1;
 }
 
-/* One to three digits, then groups of a comma and three digits, then a fraction or nothing. */
+/* One to three digits, then groups of a comma and three digits, then an optional fraction. */
 bool mcr_csv_thousands(const mcr_csv_field *f)
 {
     size_t i = f->length > 0 && (f->text[0] == '-' || f->text[0] == '+'), run = 0, groups = 0;
@@ -44,7 +44,7 @@ bool mcr_csv_thousands(const mcr_csv_field *f)
 
 typedef struct trial {
     int64_t fields;        /* of the first record */
-    int64_t records, like; /* records seen, and those with as many fields */
+    int64_t records, like; /* records seen, and those with the same number of fields */
     int64_t cells, numbers;
 } trial;
 
@@ -68,7 +68,7 @@ static trial try_separator(const char *p, const char *end, char separator)
         } while (state == MCR_CSV_FIELD);
         p = stop;
         if (fields == 1 && f.length == 0 && !f.quoted) {
-            t.cells--; /* a blank line says nothing */
+            t.cells--; /* a blank line does not count */
             continue;
         }
         if (t.records++ == 0)

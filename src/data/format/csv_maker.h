@@ -1,4 +1,4 @@
-/* csv_maker.h (internal to the readers): how the plan of a table is made.
+/* csv_maker.h (internal to the readers): the state while the plan of a table is made.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,18 +15,18 @@ typedef struct mcr_csv_maker {
     const char *bytes, *end;
     mcr_csv_field *first; /* the cells of the first record */
     int64_t first_lines;
-    mcr_words targets; /* their names, as the caller gave them */
-    int64_t *role; /* where each role of the table that this one is like stands; NONE: nowhere */
-    char *scratch; /* for names */
+    mcr_words targets; /* their names, as given by the caller */
+    int64_t *role;     /* where each role of the table to match is found; NONE: nowhere */
+    char *scratch;     /* buffer for names */
     int64_t scratch_capacity;
 } mcr_csv_maker;
 
-/* Which of the usual names of targets this is, -1: none. */
+/* The index of this name among the common names of targets; -1: none. */
 int mcr_csv_usual_target(const char *name, size_t length);
-/* A number with commas between thousands, like "1,234.5"; "1,500" is one, too. */
+/* Whether the field is a number with thousands separators, like "1,234.5"; "1,500" counts, too. */
 bool mcr_csv_thousands(const mcr_csv_field *field);
-/* Gives every column its role, from what the caller says, the table that this one is like, and the
- * values (csv_assign.c). */
+/* Assigns a role to every column, from the caller's options, the table to match, and the values
+ * (csv_assign.c). */
 mcr_status mcr_csv_assign(mcr_csv_maker *maker);
 
 #endif

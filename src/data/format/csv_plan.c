@@ -1,12 +1,12 @@
-/* csv_plan.c: what the columns of a table mean, decided by its first block of lines.
+/* csv_plan.c: determines the meaning of a table's columns from its first block of lines.
  *
- * A column is numeric if at least half of its cells there (missing ones aside) are numbers; then
- * every cell must be one. That way a bad number is found and reported, and does not turn the column
- * into text behind the user's back.
+ * A column is numeric if at least half of its cells there (not counting missing ones) are numbers;
+ * then every cell must be one. So an invalid number is reported and does not silently turn the
+ * column into text.
  *
- * The first line is a header if a cell of it starts like a name above a numeric column, or if it
- * holds the name that the caller gave for the target or the weights, or if all its cells are
- * different words and one of them is a usual name for a target that does not occur below.
+ * The first line is a header if one of its cells starts like a name above a numeric column, or if
+ * it contains the name that the caller gave for the target or the weights, or if all its cells are
+ * different words and one of them is a common name of a target that does not occur below.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,7 +72,7 @@ static mcr_status read_first(mcr_csv_maker *m)
     return MCR_OK;
 }
 
-/* Three digits behind the only comma: a thousand for some, a fraction for others. */
+/* Three digits after the only comma: could be a thousands separator or a decimal comma. */
 static bool is_unclear(const mcr_csv_field *f)
 {
     const char *comma = memchr(f->text, ',', f->length);
@@ -98,7 +98,7 @@ static mcr_status count_cell(mcr_csv_maker *m, int64_t c, const mcr_csv_field *f
     return mcr_csv_sample_add(column, m->ctx, f, number);
 }
 
-/* What stands below the first record, as far as the block shows it. */
+/* Statistics of the cells below the first record, within the block. */
 static mcr_status count_cells(mcr_csv_maker *m)
 {
     mcr_csv_plan *plan = m->plan;
@@ -122,7 +122,7 @@ static mcr_status count_cells(mcr_csv_maker *m)
     return status;
 }
 
-/* Numbers with a decimal comma, where columns are not separated by commas. */
+/* Detects decimal commas, unless columns are separated by commas. */
 static mcr_status find_commas(mcr_csv_maker *m)
 {
     int64_t commas = 0, unclear = 0, where = 0;
@@ -156,7 +156,7 @@ static bool cell_is(const mcr_csv_field *f, const char *name)
     return name != NULL && strlen(name) == f->length && memcmp(name, f->text, f->length) == 0;
 }
 
-/* Whether the caller calls a target or the weights so. */
+/* Whether the caller names a target or the weights so. */
 static bool is_wanted(const mcr_csv_maker *m, const mcr_csv_field *f)
 {
     bool wanted = cell_is(f, m->options->target) || cell_is(f, m->options->weight);
@@ -170,7 +170,7 @@ static bool is_wanted(const mcr_csv_maker *m, const mcr_csv_field *f)
 
 static bool all_different_words(const mcr_csv_maker *m)
 {
-    enum { MOST = 256 }; /* wider tables have numbers */
+    enum { MOST = 256 }; /* wider tables are numeric */
     if (m->plan->columns > MOST)
         return false;
     for (int64_t i = 0; i < m->plan->columns; i++) {
@@ -215,7 +215,8 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Names are how kernels, options and models refer to columns; columns without one are not. */
+/* Kernels, options and models refer to columns by name, so names must be unique; unnamed columns
+ * are exempt. */
 static mcr_status refuse_repeated(const mcr_csv_maker *m)
 {
     int64_t n = m->plan->columns;
@@ -254,7 +255,7 @@ static mcr_status keep_names(mcr_csv_maker *m)
     return refuse_repeated(m);
 }
 
-/* Separator, header, names, and what stands in the columns. */
+/* Detects separator, header and names, and collects the statistics of the columns. */
 static mcr_status scan(mcr_csv_maker *m, bool header)
 {
     mcr_csv_plan *plan = m->plan;

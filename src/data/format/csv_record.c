@@ -1,8 +1,8 @@
 /* csv_record.c: the records and fields of CSV (RFC 4180).
  *
  * A field may be quoted; inside quotes a quote is doubled, and separators and line ends are text.
- * Blanks around a field do not belong to it. A quote inside a field that does not start with one
- * is an ordinary character.
+ * Blanks around a field are ignored. A quote inside a field that does not start with one is an
+ * ordinary character.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static bool at_line_end(const char *p)
     return *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
-/* Moves behind the separator or line end at *p. */
+/* Moves past the separator or line end at *p. */
 static mcr_csv_state step(const char **p)
 {
     if (!at_line_end(*p)) {
@@ -56,7 +56,8 @@ static mcr_csv_state quoted(mcr_csv_field *f, const char **p, const char *end, c
     return step(p);
 }
 
-/* The bytes of `word` that are `byte`: their highest bits, and perhaps some of higher bytes. */
+/* Marks the bytes of `word` that equal `byte` by their highest bits; higher bytes may be marked by
+ * mistake. */
 static inline uint64_t find_byte(uint64_t word, unsigned char byte)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -111,7 +112,7 @@ const char *mcr_csv_record(const char *p, const char *end, char separator, int64
         mcr_csv_state state = mcr_csv_next(&field, &p, end, separator);
         if (state == MCR_CSV_OPEN)
             return NULL;
-        if (state == MCR_CSV_BEHIND) /* the reader finds it again; it ends with its line */
+        if (state == MCR_CSV_BEHIND) /* the reader reports it; the record ends with its line */
             p = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
         if (state == MCR_CSV_FIELD)
             continue;
@@ -155,7 +156,7 @@ size_t mcr_csv_plain(char *to, const mcr_csv_field *f)
 bool mcr_csv_number(const mcr_csv_field *f, double *value)
 {
     const char *p = f->text, *end = p + f->length;
-    while (p < end && *p == ' ') /* within quotes */
+    while (p < end && *p == ' ') /* inside quotes */
         p++;
     while (end > p && end[-1] == ' ')
         end--;
@@ -180,7 +181,7 @@ bool mcr_csv_missing(const mcr_csv_field *f)
     if (f->length == 0)
         return true;
     const char c = f->text[0];
-    if (f->length > 4 || (c != '?' && c != 'n' && c != 'N' && c != '#')) /* nearly always */
+    if (f->length > 4 || (c != '?' && c != 'n' && c != 'N' && c != '#')) /* almost always */
         return false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !f->quoted; i++)
         if (strlen(marks[i]) == f->length && strncasecmp(f->text, marks[i], f->length) == 0)

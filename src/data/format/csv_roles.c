@@ -1,4 +1,4 @@
-/* csv_roles.c: what a column is for, guessed from the values in the first block and from its name.
+/* csv_roles.c: the role of a column, guessed from the values in the first block and from its name.
  *
  *   number     at least half of the values are numbers (then all must be), unless the others are
  *              ten different words or more and a tenth of the column: then it is text
@@ -53,7 +53,7 @@ mcr_status mcr_csv_sample_add(mcr_csv_column *column, mcr *ctx, const mcr_csv_fi
     double days;
     int64_t before = s->seen.count;
     if (memchr(f->text, '\0', f->length) != NULL)
-        return MCR_OK; /* the reader finds it again */
+        return MCR_OK; /* the reader reports it */
     mcr_status status = mcr_words_number(&s->seen, ctx, f->text, f->length, &at);
     if (status != MCR_OK)
         return status;

@@ -1,6 +1,6 @@
-/* csv_rows.c: the rows of a piece of a table. Numbers are scanned in place, and go with dates to
- * where they stay; texts are noted where they stand, and copied by csv.c. So pieces can be read by
- * several threads at once, and nothing is allocated here.
+/* csv_rows.c: the rows of a chunk of a table. Numbers and dates are parsed in place and stored
+ * directly; of texts only the position is recorded, and csv.c copies them. So chunks can be read by
+ * several threads in parallel, and nothing is allocated here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +13,13 @@
 
 #include "data/scan.h"
 
-/* A chunk while it is read. */
+/* The state while a chunk is read. */
 typedef struct reader {
     const mcr_csv_rows *to;
     const mcr_csv_plan *plan;
     mcr_csv_chunk *chunk;
     mcr_csv_day *day;
-    int64_t line, record; /* of the present record, from 1 */
+    int64_t line, record; /* of the current record, from 1 */
     int64_t row;
 } reader;
 
@@ -53,7 +53,7 @@ static mcr_status fail_missing(const reader *r, int64_t column, const mcr_csv_fi
                        "%s: the value is missing (\"%.*s\")", text, (int)f->length, f->text);
 }
 
-/* "1,234.5": hardly a typing error. */
+/* "1,234.5": unlikely to be a typing error. */
 static bool has_thousands(const mcr_csv_field *f)
 {
     size_t digits = 0, marks = 0;
@@ -80,7 +80,7 @@ static mcr_status take_number(const reader *r, int64_t column, const mcr_csv_fie
     return MCR_OK;
 }
 
-/* Whether a missing value becomes a hole; else it is refused. */
+/* Whether a missing value is accepted; else it is refused. */
 static bool leaves_hole(const reader *r, const mcr_csv_field *f)
 {
     return r->to->missing > MCR_MISSING_DROP && mcr_csv_missing(f);
@@ -124,7 +124,7 @@ static mcr_status fail_date(const reader *r, int64_t column, const mcr_csv_field
                        f->length > SHOWN ? SHOWN : (int)f->length, f->text);
 }
 
-/* The parts of a date; those of whole days are looked up. */
+/* The parts of a date; those of whole days are cached. */
 static void put_date(const reader *r, double days, double part[MCR_DATE_PARTS])
 {
     const double MOST = 1e9;
@@ -157,7 +157,7 @@ static mcr_status take_date(const reader *r, int64_t column, const mcr_csv_field
     return MCR_OK;
 }
 
-/* Whether all labels are numbers is known only at the end: see csv.c. */
+/* Whether all labels are numbers is only known at the end: see csv.c. */
 static mcr_status take_label(const reader *r, int64_t column, const mcr_csv_field *f,
                              mcr_csv_cell *to)
 {
@@ -180,7 +180,8 @@ static mcr_status take_weight(const reader *r, int64_t column, const mcr_csv_fie
 
 /* ---- records ----------------------------------------------------------------------------------*/
 
-/* A plain number at *p with a separator or line end behind it; *p moves there and beyond. */
+/* Parses a plain number at *p that is followed by a separator or line end, and moves *p past
+ * that. */
 static inline bool scan_number(const char **p, const char *end, char separator, double *value,
                                bool *last)
 {
@@ -206,7 +207,7 @@ static inline bool scan_number(const char **p, const char *end, char separator, 
     return true;
 }
 
-/* MCR_BAD_DATA if the record has another number of fields than the first line. */
+/* MCR_BAD_DATA if the record's number of fields differs from that of the first line. */
 static mcr_status check_count(const reader *r, const char *p, const char *end)
 {
     mcr_csv_field f;
@@ -225,7 +226,7 @@ static mcr_status check_count(const reader *r, const char *p, const char *end)
                        found == 1 ? "" : "s", r->plan->columns);
 }
 
-/* Where the cells of a record go, column by column. */
+/* Where the cells of a record are stored, by column. */
 typedef struct places {
     double *number;
     mcr_csv_cell *text, *carried;
@@ -257,7 +258,7 @@ static mcr_status take_cell(reader *r, int64_t c, const mcr_csv_field *f, places
     return MCR_OK;
 }
 
-/* The record at *at, which moves behind it. */
+/* Reads the record at *at, which is moved past it. */
 static mcr_status read_record(reader *r, const char **at)
 {
     const mcr_csv_plan *plan = r->plan;
@@ -283,7 +284,7 @@ static mcr_status read_record(reader *r, const char **at)
             return fail_cell(r, c, &f, "has text after its closing quote");
         status = take_cell(r, c, &f, &to);
     }
-    /* A value too few or too many is also why a value does not fit its column. */
+    /* A missing or extra cell can also be the reason why a value does not fit its column. */
     if (c < plan->columns || !last || status == MCR_BAD_DATA) {
         mcr_status count = check_count(r, *at, end);
         status = count != MCR_OK ? count : status;
@@ -294,7 +295,7 @@ static mcr_status read_record(reader *r, const char **at)
 
 /* ---- rows that are left out -------------------------------------------------------------------*/
 
-/* Whether a cell can be read; nothing is kept. */
+/* Checks whether a cell can be read; stores nothing. */
 static mcr_status try_cell(const reader *r, int64_t c, const mcr_csv_field *f)
 {
     const mcr_csv_column *column = &r->plan->column[c];
@@ -314,7 +315,7 @@ static mcr_status try_cell(const reader *r, int64_t c, const mcr_csv_field *f)
     return MCR_OK;
 }
 
-/* Tries a record whose faults do not stop the reading; *out: it is left out. */
+/* Tries a record whose errors do not stop the reading; *out: the record is skipped. */
 static mcr_status try_record(const reader *r, const char *p, const char *end, bool *out)
 {
     mcr_status status = r->to->skip_bad ? check_count(r, p, end) : MCR_OK;
@@ -352,7 +353,7 @@ static bool is_blank_line(const char *p)
     return *p == '\n';
 }
 
-/* The record from *p to stop, or, where stop is NULL, to its end, which it finds by itself. */
+/* The record from *p to stop or, if stop is NULL, to its end, which is then determined. */
 static mcr_status take_record(reader *r, const char **p, const char *stop)
 {
     bool out = false;
@@ -388,7 +389,7 @@ mcr_status mcr_csv_rows_read(const mcr_csv_rows *rows, mcr_csv_chunk *chunk, int
             chunk->content = true;
             chunk->followed = chunk->blank > 0;
             if (chunk->followed)
-                break; /* csv.c says so */
+                break; /* reported by csv.c */
             status = take_record(&r, &p, stop);
         }
         r.line += lines;

@@ -1,14 +1,14 @@
 /* fasta.c: biological sequences with their class.
  *
- * A record is a header line `>...` and sequence lines until the next header. The label is the part
- * behind "label=" where a word of the header begins so, else the header's last word (which may be
- * its only one). With class files there is one file per class, headers are not looked at, and the
- * class word is the file's name without directory and extensions, or what stands before '=' in
- * "word=path". With the target "none" there are no labels.
+ * A record is a header line `>...` and sequence lines until the next header. The label follows
+ * "label=" if a word of the header starts with that; otherwise it is the header's last word (which
+ * may be its only one). With class files there is one file per class, headers are ignored, and the
+ * class is the file's name without directory and extensions, or the text before '=' in "word=path".
+ * With the target "none" there are no labels.
  *
  * Sequence lines are joined without white space at their ends; letters become upper case (lower
- * case marks repeats in DNA, which kernels should not see as other letters); one '*' at the end (a
- * protein's stop) is dropped. Other bytes, inner blanks too, are kept as they are. Lines that
+ * case marks repeats in DNA, which kernels should not treat as different letters); one '*' at the
+ * end (a protein's stop) is dropped. Other bytes, including inner blanks, are kept. Lines that
  * begin with ';' are comments. Refused: text before the first header, a header without a sequence,
  * a '>' or a control character inside a sequence. The field is called "sequence".
  *
@@ -27,7 +27,7 @@
 #include "data/join.h"
 #include "data/write.h"
 
-/* More sequences than this whose headers are all single words, all different, are names. */
+/* If more sequences than this have distinct single-word headers, these are names. */
 enum { NAMES_MIN = 8 };
 
 static const char *const extensions[] = {"fa", "fasta", "fna", "faa", "ffn", "fas", NULL};
@@ -37,11 +37,11 @@ typedef struct reader {
     mcr_input *in;
     mcr_strings strings;
     mcr_labels *labels; /* NULL: target "none" */
-    mcr_join *join;     /* that wants the names; NULL: none */
+    mcr_join *join;     /* the join that needs the names; NULL: none */
     const char *word;   /* class of the whole file, NULL: labels in headers */
     size_t word_length;
     int64_t header_line; /* of the open record; 0: none */
-    /* Hashes of the headers as long as each is a single word that is not a number. */
+    /* Hashes of the headers, as long as each is a single word that is not a number. */
     bool only_names;
     uint64_t *name;
     int64_t name_capacity;
@@ -62,7 +62,7 @@ static void trim(const char **p, const char **end)
 
 /* ---- headers -------------------------------------------------------------------------------- */
 
-/* The label in a header without its '>'; an empty one where there is none. */
+/* The label in a header without its '>'; empty if there is none. */
 static void find_label(const char **label, const char **label_end, const char *p, const char *end)
 {
     static const char key[] = "label=";
@@ -131,8 +131,8 @@ static mcr_status read_header(reader *r, const char *p, const char *end)
     return status;
 }
 
-/* Headers that are nothing but names (">chr1:855169-855404") would make a class of each object. A
- * clash of two hashes could only let such a file pass. */
+/* Headers that are only names (">chr1:855169-855404") would make every object a class of its own. A
+ * hash collision could only let such a file pass. */
 static mcr_status check_names(reader *r, const mcr_read_options *options)
 {
     int64_t n = mcr_strings_count(&r->strings);
@@ -176,7 +176,7 @@ static mcr_status read_residues(reader *r, const char *p, const char *end)
     return MCR_OK;
 }
 
-/* Ends the open record, if there is one. */
+/* Ends the current record, if any. */
 static mcr_status end_record(reader *r)
 {
     if (!r->header_line)
@@ -234,7 +234,7 @@ static const char *cut_extension(const char *p, const char *end, const char *ext
     return end;
 }
 
-/* Splits "word=path" or takes the word from the file's name. */
+/* Splits "word=path", or derives the word from the file's name. */
 static void name_class(const char *given, const char **path, const char **word, size_t *length)
 {
     const char *equals = strchr(given, '='), *slash = strrchr(given, '/');

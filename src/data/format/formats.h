@@ -1,5 +1,5 @@
-/* formats.h (internal): the registry of formats, one for each line of formats.def. A header of its
- * own: a new format recompiles only the files that go over formats.
+/* formats.h (internal): the registry of formats, one for each line of formats.def. In a separate
+ * header, so that a new format recompiles only the files that iterate over formats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

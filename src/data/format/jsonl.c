@@ -29,13 +29,13 @@
 
 #include <string.h>
 
-enum { KEYS_MAX = 4096 }; /* one line of a file that is no data set could have any number */
+enum { KEYS_MAX = 4096 }; /* a line of a file that is not a data set could have any number */
 
 typedef struct reader {
     mcr *ctx;
     mcr_input *in;
     const mcr_read_options *options;
-    mcr_join *join; /* that wants the names; NULL: none */
+    mcr_join *join; /* the join that needs the names; NULL: none */
     mcr_json json;
     mcr_words targets; /* their keys */
     mcr_jsonl_field *field;
@@ -50,7 +50,7 @@ static bool has_key(const mcr_json_value *object, const char *key)
     return mcr_json_find(object, key) != NULL;
 }
 
-/* The keys of the targets in the first object. A key that has commas in it is one. */
+/* Finds the keys of the targets in the first object. A key that contains commas is one target. */
 static mcr_status find_targets(reader *r, const mcr_json_value *object)
 {
     static const char *const usual[] = {"y", "target", "label", "class"};
@@ -229,7 +229,7 @@ static mcr_status read_lines(reader *r)
     return r->count > 0 ? MCR_OK : mcr_input_fail(r->in, "no objects: the file is empty");
 }
 
-/* A model's number of columns, where it can only mean one field. */
+/* Applies a model's number of columns, if it can only refer to one field. */
 static void widen_sparse(reader *r)
 {
     mcr_jsonl_field *only = NULL;
@@ -275,7 +275,7 @@ static mcr_status finish_fields(reader *r, mcr_builder *builder)
         if (r->field[i].role != MCR_JSONL_WEIGHT)
             status = mcr_jsonl_finish(&r->field[i], builder, r->count);
     for (int64_t i = 0; status == MCR_OK && i < r->fields; i++)
-        if (r->field[i].role == MCR_JSONL_WEIGHT) /* the builder now knows how many */
+        if (r->field[i].role == MCR_JSONL_WEIGHT) /* the builder now knows the count */
             status = mcr_jsonl_finish(&r->field[i], builder, r->count);
     return status == MCR_OK ? finish_targets(r, builder) : status;
 }

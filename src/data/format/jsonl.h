@@ -13,7 +13,7 @@ typedef enum mcr_jsonl_role {
     MCR_JSONL_TARGET,
     MCR_JSONL_TARGETS, /* one of several, a number */
     MCR_JSONL_WEIGHT,
-    MCR_JSONL_NAME,   /* by which a table is joined */
+    MCR_JSONL_NAME,   /* the key by which a table is joined */
     MCR_JSONL_NUMBER, /* a column of a dense field that several keys share */
     MCR_JSONL_DENSE,
     MCR_JSONL_SPARSE,
@@ -26,41 +26,41 @@ typedef enum mcr_jsonl_role {
 typedef struct mcr_jsonl_field {
     mcr_jsonl_role role;
     char *name;
-    int64_t seen; /* number of the last object that had it, from 1 */
+    int64_t seen; /* number of the last object with this key, from 1 */
 
-    /* number: the field whose store it goes to, in which column; there: how many columns; one of
-     * several targets: which */
+    /* number: the field whose store it is in, and its column; in that field: the number of columns;
+     * one of several targets: its index */
     struct mcr_jsonl_field *home;
     int64_t column, columns;
 
-    mcr_store *store;    /* all but target, weight, strings */
+    mcr_store *store;    /* all except target, weight, strings */
     mcr_strings strings; /* strings */
     mcr_labels *labels;  /* target */
-    mcr_join *join;      /* name: the table that wants it */
+    mcr_join *join;      /* name: the table to join */
     bool words;          /* target: strings */
     double *weight;      /* weight; one of several targets */
-    bool named; /* precomputed: with ids; sparse: with "n"; number: the store has the key's name */
+    bool named; /* precomputed: has ids; sparse: has "n"; number: the store has the key's name */
 
     /* graphs */
     int64_t *edge_start;
     int32_t (*edge)[2];
     int32_t *edge_label;
     mcr_words node_words;
-    int node_kind, edge_kind; /* 0: not known yet; see jsonl_value.c */
+    int node_kind, edge_kind; /* 0: unknown so far; see jsonl_value.c */
 
     int64_t capacity[6]; /* of the arrays above and in the store; see jsonl_value.c */
 } mcr_jsonl_field;
 
-/* What a value of the first line makes of its key: number, dense, sparse, strings, graphs or
+/* The kind of a key from its value in the first line: number, dense, sparse, strings, graphs or
  * precomputed. */
 mcr_status mcr_jsonl_classify(const mcr_json *json, const char *name, const mcr_json_value *value,
                               mcr_jsonl_role *role);
-/* Makes the store that the role needs. */
+/* Creates the store for the role. */
 mcr_status mcr_jsonl_open(mcr_jsonl_field *field, mcr *ctx);
 /* Appends the value for object n (from 0). */
 mcr_status mcr_jsonl_add(mcr_jsonl_field *field, const mcr_json *json, const mcr_json_value *value,
                          int64_t n);
-/* Hands the field over to the builder; n objects. */
+/* Passes the field to the builder; n objects. */
 mcr_status mcr_jsonl_finish(mcr_jsonl_field *field, mcr_builder *builder, int64_t n);
 void mcr_jsonl_close(mcr_jsonl_field *field, mcr *ctx);
 

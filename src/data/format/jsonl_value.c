@@ -1,4 +1,4 @@
-/* jsonl_value.c: values of JSON lines into stores; jsonl.c has the rules.
+/* jsonl_value.c: stores the values of JSON lines; jsonl.c states the rules.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,10 +18,10 @@ enum {
     CAPACITY_EDGE_LABEL = 4
 };
 
-/* What the nodes and edges of a field carry; 0: not known yet. */
+/* Labels of the nodes and edges of a field; 0: unknown so far. */
 enum { PLAIN = 1, NUMBERS = 2, WORDS = 3 };
 
-/* What a node costs at least; a line may claim any number of them. */
+/* The least memory for a node; a line may claim any number of them. */
 enum { NODE_BYTES = 16 };
 
 static const char *type_name(mcr_json_type type)
@@ -53,8 +53,7 @@ static const mcr_json_value *member(const mcr_json_value *object, const char *na
     return found || !other ? found : mcr_json_find(object, other);
 }
 
-/* Members other than those allowed are most likely mistakes of writing; `count` is how many there
- * should be. */
+/* Unexpected members are most likely typing errors; `count` is the expected number. */
 static mcr_status check_members(const mcr_json *json, const char *name,
                                 const mcr_json_value *object, const char *const *allowed,
                                 int64_t count)
@@ -253,7 +252,7 @@ static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json *json, cons
     return MCR_OK;
 }
 
-/* The number of columns that a sparse vector states; all lines must agree. */
+/* The number of columns that a sparse vector declares; it must be the same in all lines. */
 static mcr_status read_width(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
                              const mcr_json_value *width, int64_t n)
 {
@@ -319,7 +318,7 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
     if (status == MCR_OK)
         status = mcr_reserve(json->ctx, &s->start, &f->capacity[CAPACITY_START], n + 2,
                              sizeof(int64_t));
-    if (status == MCR_OK) /* one more: the arrays are there even if no row has an entry */
+    if (status == MCR_OK) /* one more, so that the arrays exist even if no row has an entry */
         status = mcr_reserve(json->ctx, &s->index, &f->capacity[CAPACITY_INDEX], need + 1,
                              sizeof(int32_t));
     if (status == MCR_OK)
@@ -523,7 +522,7 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
     return status;
 }
 
-/* A word, or a number as it stands in the text. */
+/* A word, or a number as written. */
 static mcr_status add_name(const mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
 {
     if (v->type != MCR_JSON_STRING && v->type != MCR_JSON_NUMBER)
@@ -586,7 +585,7 @@ mcr_status mcr_jsonl_finish(mcr_jsonl_field *f, mcr_builder *builder, int64_t n)
         f->labels = NULL;
         return status;
     case MCR_JSONL_NAME: return MCR_OK;
-    case MCR_JSONL_TARGETS: return MCR_OK; /* they are handed over together */
+    case MCR_JSONL_TARGETS: return MCR_OK; /* they are passed to the builder together */
     case MCR_JSONL_WEIGHT: return mcr_builder_weights(builder, f->weight);
     case MCR_JSONL_STRINGS: return mcr_strings_finish(&f->strings, builder);
     case MCR_JSONL_GRAPHS: return finish_graphs(f, builder, n);

@@ -1,11 +1,11 @@
-/* libsvm.c: "label index:value index:value ...", one object per line, indices from 1 and rising.
+/* libsvm.c: "label index:value index:value ...", one object per line, indices from 1, ascending.
  *
- * The file comes in blocks of whole lines (blocks.h), each block is cut into chunks at line ends.
- * A first pass counts the colons of each chunk, which is at least the number of its entries; so
- * every chunk knows where its entries go in the final arrays, and the second pass, the parser, runs
- * over all chunks at once without a copy. Places that a chunk leaves free (zeros, colons in
- * comments) are closed afterwards. Chunks record their first fault instead of reporting it; the
- * first one in the file is what the user sees, whatever the number of threads.
+ * The file is read in blocks of whole lines (blocks.h), and each block is cut into chunks at line
+ * ends. A first pass counts the colons of each chunk, an upper bound of its entries; so every chunk
+ * knows where its entries go in the final arrays, and the second pass, the parser, runs over all
+ * chunks in parallel without copying. Gaps left by a chunk (zeros, colons in comments) are closed
+ * afterwards. Chunks record their first error instead of reporting it; the first one in the file is
+ * reported, whatever the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,17 +21,17 @@
 enum { CHUNKS = 8, CHUNK_MIN = 32 << 10 };
 
 typedef struct row {
-    uint32_t label, label_length; /* place in the chunk */
+    uint32_t label, label_length; /* position in the chunk */
     uint32_t line;                /* in the chunk, from 0 */
     uint32_t entries;
 } row;
 
 typedef struct chunk {
     const char *from, *to;
-    int64_t lines, colons;          /* counted: limits of rows and entries */
-    int64_t first_row, first_entry; /* where it may write */
-    int64_t rows, entries;          /* what it wrote */
-    int64_t largest;                /* index */
+    int64_t lines, colons;          /* upper bounds of rows and entries */
+    int64_t first_row, first_entry; /* where it writes */
+    int64_t rows, entries;          /* how many it wrote */
+    int64_t largest;                /* largest index */
     int64_t blank;                  /* first of the blank lines at its end, -1: none */
     bool content;                   /* a line that is neither blank nor a comment */
     bool parsed;
@@ -45,9 +45,9 @@ typedef struct reader {
     mcr_labels *labels;
     mcr_store *store;
     int64_t index_capacity, value_capacity, start_capacity;
-    int64_t entries, rows; /* complete */
+    int64_t entries, rows; /* completed so far */
     int64_t lines;         /* before this block */
-    int64_t blank;         /* line number of a blank line that nothing may follow, 0: none */
+    int64_t blank;         /* line of a blank line that nothing may follow, 0: none */
     int64_t largest;
     row *row; /* of this block */
     int64_t row_capacity;
@@ -101,8 +101,8 @@ static void split(reader *r)
 
 /* ---- parsing ----------------------------------------------------------------------------------*/
 
-/* The pairs at p; entries go to places from *at on. The end of the line (or the comment before it),
- * or NULL with the fault noted. */
+/* Parses the pairs at p and stores entries from *at on. Returns the end of the line (or the comment
+ * before it), or NULL with the error recorded. */
 static inline const char *parse_pairs(const char *p, chunk *c, const mcr_store *s, int64_t *at)
 {
     int64_t before = 0, to = *at;
@@ -213,7 +213,7 @@ static mcr_status reserve(reader *r)
         rows += c->lines;
         entries += c->colons;
     }
-    /* One place more: the parser writes a value before it knows that it is not zero. */
+    /* One more element, because the parser writes a value before it knows that it is not zero. */
     mcr_store *s = r->store;
     mcr_status status = mcr_reserve(r->ctx, &s->index, &r->index_capacity, entries + 1,
                                     sizeof *s->index);
@@ -232,7 +232,7 @@ static mcr_status fail_line(reader *r, int64_t line, const mcr_svm_fault *fault)
     return mcr_svm_fail(fault, r->ctx, mcr_input_name(r->blocks.in), line);
 }
 
-/* Appends what a chunk found, or reports its fault. */
+/* Appends the results of a chunk, or reports its error. */
 static mcr_status append_chunk(reader *r, const chunk *c)
 {
     if (r->blank > 0 && c->content)
@@ -280,7 +280,7 @@ static mcr_status read_block(reader *r)
     if (status != MCR_OK)
         return status;
     mcr_status parsed = mcr_parallel(r->ctx, r->chunks + 1, parse_item, r);
-    /* If reading ahead failed, a fault in the lines before it still comes first. */
+    /* If reading ahead failed, an error in earlier lines still takes precedence. */
     for (int64_t i = 0; i < r->chunks && status == MCR_OK; i++) {
         if (!r->chunk[i].parsed)
             parse_chunk(r, &r->chunk[i]);
@@ -361,7 +361,7 @@ static mcr_status read_libsvm(mcr_builder *b, mcr *ctx, mcr_input *in,
     return status;
 }
 
-/* How many of the first lines look like this format: a label, then words with a colon. */
+/* Confidence from the first lines: a label, then words with a colon. */
 static int sniff(bool named, const char *bytes, size_t count)
 {
     mcr_svm_look look = mcr_svm_look_at(bytes, count);

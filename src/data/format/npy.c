@@ -6,7 +6,7 @@
 
 #include "data/disk.h"
 
-/* More than a third of the memory, so that there is space to work. */
+/* Whether it takes more than a third of the memory, leaving too little for the computation. */
 static bool is_large(const mcr_npy *npy, mcr *ctx)
 {
     double bytes = (double)npy->rows * (double)npy->cols * sizeof(double);

@@ -9,22 +9,23 @@
 
 typedef struct mcr_npy {
     char kind;          /* f float, i and u integers, b bool, S bytes, U text (UTF-32) */
-    int64_t bytes;      /* of one element */
-    bool swapped;       /* the other byte order than this machine's */
-    bool fortran;       /* column by column */
-    int64_t rows, cols; /* one dimension: one column */
+    int64_t bytes;      /* size of an element */
+    bool swapped;       /* byte order differs from this machine's */
+    bool fortran;       /* column-major */
+    int64_t rows, cols; /* a one-dimensional array has one column */
 } mcr_npy;
 
-bool mcr_npy_is(const char *bytes, size_t count); /* begins like one */
-/* Reads the header. Refused: more than two dimensions, no elements, kinds that are not numbers or
- * text. */
+bool mcr_npy_is(const char *bytes, size_t count); /* checks the magic bytes */
+/* Reads the header. Refuses more than two dimensions, empty arrays, and kinds that are neither
+ * numbers nor text. */
 mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in);
-/* The rest of the file as finite numbers, row by row, from mcr_alloc. Memory grows with what is
- * read, not with what the header promises; a Fortran-ordered matrix is held twice for a while. */
+/* The remainder of the file as finite numbers, row by row, from mcr_alloc. Memory grows with the
+ * bytes read, not with the size that the header claims; a Fortran-ordered matrix needs two copies
+ * for a while. */
 mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *in);
-/* The same for values that stay in the file: checks them all, and keeps none. *disk is NULL if they
- * cannot stay there (another byte order, type or order of values, a compressed file): nothing was
- * read then. */
+/* The same for values that stay in the file: checks all of them and stores none. *disk is NULL if
+ * they cannot stay there (other byte order, type or layout, compressed file); then nothing was
+ * read. */
 mcr_status mcr_npy_disk(struct mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input *in);
 /* A whole array as the dense field "x", one row per object. */
 mcr_status mcr_npy_field(mcr_builder *builder, mcr *ctx, mcr_input *in,

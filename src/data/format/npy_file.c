@@ -1,4 +1,4 @@
-/* npy_file.c: the header of .npy files, and their numbers whatever their type and order.
+/* npy_file.c: the header of .npy files, and their numbers in any type and order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ static void skip_blanks(header *h)
         h->p++;
 }
 
-/* Moves behind `c` if it comes next. */
+/* Skips `c` if it comes next. */
 static bool take(header *h, char c)
 {
     skip_blanks(h);
@@ -399,7 +399,7 @@ mcr_status mcr_npy_disk(mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input
 
 /* ---- targets ----------------------------------------------------------------------------------*/
 
-/* One element of text as UTF-8 without the NULs that fill it up; -1: no such character. */
+/* One element of text as UTF-8 without its NUL padding; -1: invalid character. */
 static int64_t element_text(const mcr_npy *npy, const unsigned char *raw, char *to)
 {
     int64_t length = 0;

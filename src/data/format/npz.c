@@ -1,4 +1,4 @@
-/* npz.c: NumPy's archives of arrays: one is the matrix of the objects, another their targets.
+/* npz.c: NumPy's archives of arrays: one array is the data matrix, another the targets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,11 +10,11 @@
 
 enum { NONE = -1, READ_BYTES = 1 << 20, NAMES_SHOWN = 8 };
 
-/* The usual names, in the order in which they are tried. */
+/* Common names, in the order in which they are tried. */
 static const char *const usual_matrix[] = {"X", "x", "data", NULL};
 static const char *const usual_target[] = {"y", "Y", "target", "label", "labels", NULL};
 
-/* The whole file: its directory stands at the end, and the input may be a pipe. */
+/* Reads the whole file: its directory is at the end, and the input may be a pipe. */
 static mcr_status read_whole(mcr_text *whole, mcr *ctx, mcr_input *in)
 {
     for (size_t got = READ_BYTES; got == READ_BYTES;) {
@@ -31,7 +31,7 @@ static mcr_status read_whole(mcr_text *whole, mcr *ctx, mcr_input *in)
     return MCR_OK;
 }
 
-/* The array's name: that of its member without ".npy"; 0: it is no array. */
+/* The length of the array's name, that of its member without ".npy"; 0: not an array. */
 static int name_length(const mcr_zip_entry *e)
 {
     size_t length = e->length;
@@ -53,7 +53,7 @@ static const char *list_names(const mcr_zip *zip, mcr_text *list)
     return list->bytes != NULL ? list->bytes : "none";
 }
 
-/* The array of this name, NONE: there is none. One that stands twice is refused. */
+/* The array with this name; NONE: there is none. Duplicates are refused. */
 static mcr_status find(int64_t *found, const mcr_zip *zip, const char *name)
 {
     *found = NONE;
@@ -92,7 +92,7 @@ static mcr_status find_named(int64_t *found, const mcr_zip *zip, const char *nam
     return status;
 }
 
-/* SciPy's sparse matrices have an array "data", which is no matrix. */
+/* SciPy's sparse matrices have an array "data", which is not a matrix. */
 static mcr_status refuse_sparse(const mcr_zip *zip)
 {
     int64_t shape, format;
@@ -106,7 +106,7 @@ static mcr_status refuse_sparse(const mcr_zip *zip)
     return status;
 }
 
-/* Without a usual name, the only array besides the targets is the matrix. */
+/* Without a common name, the only array besides the targets is the matrix. */
 static mcr_status only_array(int64_t *found, const mcr_zip *zip, int64_t target)
 {
     int64_t count = 0;
@@ -153,7 +153,7 @@ static mcr_status choose(int64_t *matrix, int64_t *target, const mcr_zip *zip,
     return status;
 }
 
-/* The array as an input that messages call "file:array". */
+/* The array as an input named "file:array" in messages. */
 static mcr_status open_array(mcr_input **out, const mcr_zip *zip, int64_t entry)
 {
     mcr_text name;
@@ -205,7 +205,7 @@ static mcr_status read_npz(mcr_builder *b, mcr *ctx, mcr_input *in, const mcr_re
     return status;
 }
 
-/* A zip archive whose first member is an array; other archives only by their name. */
+/* A zip archive whose first member is an array; other archives only by their extension. */
 static int sniff(bool named, const char *bytes, size_t count)
 {
     const unsigned char *p = (const unsigned char *)bytes;

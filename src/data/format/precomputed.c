@@ -1,9 +1,9 @@
-/* precomputed.c: the values of a kernel, one row per object, one column a reference object.
+/* precomputed.c: the values of a kernel, one row per object, one column per reference object.
  *
  * Either a NumPy matrix (a square one is the reference objects themselves), or LIBSVM's lines
  * "label 0:id 1:k 2:k ...": id is the object's number among the reference objects, from 1; for
- * other objects it can be anything, also "?". Whether the ids are meant is seen from the values:
- * the columns of the rows' own ids must be a symmetric matrix.
+ * other objects it can be anything, even "?". Whether the ids are meaningful is decided from the
+ * values: the columns of the rows' own ids must form a symmetric matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ static mcr_status read_id(reader *r, const char **p, const char *end, int64_t *i
     return MCR_OK;
 }
 
-/* "1:k 2:k ..." at p, into the next row. The first row says how many there are. */
+/* "1:k 2:k ..." at p, into the next row. The first row determines their number. */
 static mcr_status read_cells(reader *r, const char *p, const char *end)
 {
     int64_t expected = 1, base = r->rows * r->cols;
@@ -152,7 +152,7 @@ static mcr_status read_block(reader *r)
     return status;
 }
 
-/* Ids that are not those of reference objects become "none", all of them: see above. */
+/* Ids that do not refer to reference objects are all replaced by "none": see above. */
 static void evaluate_ids(reader *r)
 {
     mcr_store *s = r->store;

@@ -1,8 +1,8 @@
-/* sqlite.c: tables and queries of SQLite databases, as rows of text that the reader of tables takes.
+/* sqlite.c: tables and queries of SQLite databases, as rows of text for the reader of tables.
  *
- * The library is loaded when the first database is opened, and is never linked: its few functions
- * are declared here as its manual has them. It stays loaded. A database is opened for reading, and
- * only reading is allowed in queries.
+ * The library is loaded when the first database is opened, and never linked: the few functions used
+ * are declared here as in its manual. It stays loaded. A database is opened read-only, and queries
+ * may only read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,14 +50,14 @@ enum {
     SQL_CONFIG_TRUSTED_SCHEMA = 1017
 };
 
-/* What a database may cause, which may have been made by a stranger: values (a view can compute
- * them) beyond its own size, and parts of views within views. */
+/* Limits for a database, which may be untrusted: the size of values (a view can compute them)
+ * beyond its own size, and the number of parts of nested views. */
 enum { VALUE_BYTES = 1 << 16, MOST_VALUE = 1000000000, MOST_PATTERN = 256, MOST_PARTS = 20000 };
 
 typedef int authorizer(void *user, int action, const char *a, const char *b, const char *c,
                        const char *d);
 
-/* What is used of SQLite. Handles are void *. */
+/* The functions of SQLite that are used. Handles are void *. */
 typedef struct sqlite {
     int (*open_v2)(const char *path, void **db, int flags, const char *vfs);
     int (*close)(void *db);
@@ -99,23 +99,23 @@ static const struct {
     MEMBER(column_text),       MEMBER(column_bytes),
 };
 
-/* A query that is being read. */
+/* A running query. */
 typedef struct rows {
     mcr *ctx;
     sqlite call;
     char *file; /* of the database */
     void *db, *statement;
-    mcr_text text; /* rows on their way */
-    int64_t given; /* bytes of it that were taken */
+    mcr_text text; /* rows not yet consumed */
+    int64_t given; /* bytes of it consumed */
     int64_t row;
     bool ended;
-    size_t size;            /* of the database, in bytes */
-    uint64_t made;          /* bytes of text made of it so far */
-    int64_t parts;          /* that the query's views were made of */
-    int64_t heap, soft;     /* SQLite's limits: the one set here, 0: none; the one before */
-    double began, reported; /* in time of the clock; the last report */
-    double work, since;     /* of the processor before this call, and when it began */
-    mcr_status stopped;     /* why the query was ended */
+    size_t size;            /* size of the database in bytes */
+    uint64_t made;          /* bytes of text produced so far */
+    int64_t parts;          /* number of parts of the query's views */
+    int64_t heap, soft;     /* SQLite's limits: the one set here, 0: none; the previous one */
+    double began, reported; /* wall-clock time; the last report */
+    double work, since;     /* CPU time before this call, and its start */
+    mcr_status stopped;     /* why the query was stopped */
 } rows;
 
 static mcr_status load(sqlite *call, mcr *ctx, const char *file)
@@ -144,7 +144,7 @@ static bool has_magic(const char *path, size_t length)
     memcpy(name, path, length);
     name[length] = '\0';
     struct stat about;
-    if (stat(name, &about) != 0 || !S_ISREG(about.st_mode)) /* to open a pipe would empty it */
+    if (stat(name, &about) != 0 || !S_ISREG(about.st_mode)) /* opening a pipe would consume it */
         return false;
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -155,7 +155,7 @@ static bool has_magic(const char *path, size_t length)
     return is;
 }
 
-/* How long the database's path is; 0: the path is of another file. */
+/* The length of the database's path; 0: not a database. */
 static size_t database_length(const char *path)
 {
     for (const char *p = strchr(path, ':'); p != NULL; p = strchr(p + 1, ':'))
@@ -180,7 +180,7 @@ static mcr_status fail_query(rows *r, int code)
                                       mcr_size_text(mcr_reading_most(r->ctx, r->size), size),
                                       r->size),
                           "data-limit");
-    if (r->stopped != MCR_OK) /* with its message */
+    if (r->stopped != MCR_OK) /* has its message */
         return r->stopped;
     if (r->parts > MOST_PARTS)
         return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
@@ -209,7 +209,7 @@ static bool is_query(const char *text)
     return strncasecmp(text, "select ", 7) == 0 || strncasecmp(text, "with ", 5) == 0;
 }
 
-/* Names in quotes, so that any name is one. */
+/* Quotes the name, so that any name is valid. */
 static mcr_status prepare_table(rows *r, const char *name)
 {
     mcr_text sql;
@@ -221,7 +221,7 @@ static mcr_status prepare_table(rows *r, const char *name)
     return status;
 }
 
-/* The only table there is; of several, one must be named. */
+/* The only table; if there are several, one must be named. */
 static mcr_status prepare_only(rows *r)
 {
     enum { NAMES_SHOWN = 8 };
@@ -258,7 +258,7 @@ static mcr_status prepare_only(rows *r)
 
 /* ---- rows as text -----------------------------------------------------------------------------*/
 
-/* Texts that are plain need no quotes: "?" and "NA" are missing, as in a file. */
+/* Plain texts need no quotes: "?" and "NA" are missing values, as in a file. */
 static void add_text(mcr_text *t, const char *text, size_t length)
 {
     bool plain = length > 0 && text[0] != ' ' && text[0] != '\t' && text[length - 1] != ' ' &&
@@ -308,7 +308,7 @@ static mcr_status add_row(rows *r)
             mcr_text_string(&r->text, ",");
         status = add_cell(r, c);
     }
-    /* A row of one missing value is no blank line. */
+    /* A row of one missing value must not look like a blank line. */
     if (columns == 1 && r->text.length > 0 && r->text.bytes[r->text.length - 1] == '\n')
         mcr_text_string(&r->text, "\"\"");
     mcr_text_string(&r->text, "\n");
@@ -321,12 +321,12 @@ static mcr_status read_rows(void *arg, char *to, size_t count, size_t *got)
     mcr_status status = MCR_OK;
     if (r->given == r->text.length && !r->ended) {
         r->text.length = r->given = 0;
-        r->since = mcr_work_now(); /* another thread may be the one that reads */
+        r->since = mcr_work_now(); /* a different thread may continue the reading */
         while (r->text.length < (int64_t)count && !r->ended && status == MCR_OK)
             status = add_row(r);
         r->work += mcr_work_now() - r->since;
         r->made += (uint64_t)r->text.length;
-        if (status == MCR_OK) /* a view without end, or a join of everything with everything */
+        if (status == MCR_OK) /* an endless view, or a huge cross join */
             status = mcr_reading_unpacked(r->ctx, r->file, r->size, r->made);
     }
     size_t left = (size_t)(r->text.length - r->given);
@@ -337,8 +337,8 @@ static mcr_status read_rows(void *arg, char *to, size_t count, size_t *got)
     return status;
 }
 
-/* SQLite has one limit for the process, of all that it has allocated. It is set where nobody else
- * has set one, and taken back where it is still the one set here: so none is ever left behind. */
+/* SQLite has one heap limit for the whole process. It is set only if no one else has set one, and
+ * reset only if it is still the one set here: so none is left behind. */
 static void limit_heap(rows *r)
 {
     if (r->call.hard_heap_limit64(-1) != 0)
@@ -381,7 +381,8 @@ static int allow(void *user, int action, const char *a, const char *b, const cha
     (void)c;
     bool called = action == SQL_FUNCTION && b != NULL;
     bool loads = called && strcasecmp(b, "load_extension") == 0;
-    /* '%.900000000c' takes a second, whatever the limit for values is. The user may; d: a view. */
+    /* '%.900000000c' takes a second, whatever the limit for values. The user may call it; d: a view
+     * may not. */
     bool prints = called && d != NULL &&
                   (strcasecmp(b, "printf") == 0 || strcasecmp(b, "format") == 0);
     return action == SQL_SELECT || action == SQL_READ || action == SQL_RECURSIVE ||
@@ -390,7 +391,7 @@ static int allow(void *user, int action, const char *a, const char *b, const cha
                : SQL_DENY;
 }
 
-/* A query may take long before its first row, and for ever if a stranger wrote its views. */
+/* A query may take long before its first row, and forever if its views are malicious. */
 static int ask_to_stop(void *user)
 {
     rows *r = user;
@@ -407,7 +408,7 @@ static int ask_to_stop(void *user)
     return r->stopped != MCR_OK;
 }
 
-/* Before anything of the database is looked at: its own size is the measure of what it may cause. */
+/* Sets limits before anything of the database is read, in proportion to its size. */
 static void limit_database(rows *r)
 {
     struct stat about;
@@ -419,7 +420,7 @@ static void limit_database(rows *r)
     r->call.limit(r->db, SQL_LIMIT_WORKER_THREADS, 0);
     r->call.db_config(r->db, SQL_CONFIG_DEFENSIVE, 1, (int *)NULL);
     r->call.db_config(r->db, SQL_CONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    /* The file may name a cache of its own, which takes memory without limit. */
+    /* The file may set a cache size of its own, which uses memory without limit. */
     limit_heap(r);
     if (r->call.prepare_v2(r->db, "PRAGMA cache_size = -2000", -1, &r->statement, NULL) == SQL_OK)
         r->call.step(r->statement);
@@ -429,7 +430,7 @@ static void limit_database(rows *r)
 
 static mcr_status open_rows(rows *r, const char *path, size_t length)
 {
-    enum { STEPS = 1000 }; /* of SQLite's machine: some microseconds, but values may be long */
+    enum { STEPS = 1000 }; /* of SQLite's machine: microseconds, but values may be long */
     mcr_status status = load(&r->call, r->ctx, r->file);
     if (status != MCR_OK)
         return status;

@@ -7,9 +7,9 @@
 
 #include "data/data.h"
 
-/* Whether the path is that of a database, alone or with ":table" or ":query" behind it. */
+/* Whether the path names a database, optionally followed by ":table" or ":query". */
 bool mcr_sqlite_is(const char *path);
-/* The rows as text with commas, below the names of the columns. */
+/* The rows as comma-separated text below a header. */
 mcr_status mcr_sqlite_input(mcr_input **out, mcr *ctx, const char *path);
 
 #endif

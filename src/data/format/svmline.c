@@ -1,4 +1,4 @@
-/* svmline.c: the parts of a line "label index:value index:value ...", and what can be wrong there.
+/* svmline.c: the parts of a line "label index:value index:value ...", and their errors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -177,7 +177,7 @@ static bool look_at_line(const char *p, const char *end, int64_t number, mcr_svm
         }
         label &= word == 0;
     }
-    if (label) /* no pair at all: not what a precomputed kernel looks like */
+    if (label) /* no pair at all: unlike a precomputed kernel */
         look->serial = false;
     return fits;
 }
@@ -190,7 +190,7 @@ mcr_svm_look mcr_svm_look_at(const char *bytes, size_t count)
     int64_t lines = 0;
     while (p < end && lines < LINES) {
         const char *newline = memchr(p, '\n', (size_t)(end - p)), *stop = newline;
-        if (newline == NULL) { /* cut off, perhaps within a word: all but the last word counts */
+        if (newline == NULL) { /* truncated, perhaps within a word: all but the last word counts */
             stop = end;
             while (lines == 0 && count >= (1 << 16) && stop > p && !mcr_is_blank(stop[-1]))
                 stop--;

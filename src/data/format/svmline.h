@@ -28,24 +28,24 @@ typedef struct mcr_svm_fault {
     mcr_svm_kind kind;
     const char *token; /* borrowed */
     size_t length;
-    int64_t index, before; /* the index, and the one before it */
+    int64_t index, before; /* the index, and the previous one */
 } mcr_svm_fault;
 
 /* Every line must end with '\n'. */
 
-/* Behind the label at p; a fault of the label is noted. Where labels are not wanted, there may be
- * none. */
+/* The end of the label at p; an error in the label is recorded. If labels are not wanted, they are
+ * optional. */
 const char *mcr_svm_label(const char *p, bool wanted, mcr_svm_fault *fault);
-/* Finds out what is wrong with the pair at token, which follows index `before`. */
+/* Finds the error in the pair at token, which follows index `before`. */
 void mcr_svm_explain(mcr_svm_fault *fault, const char *token, const char *end, int64_t before);
 mcr_status mcr_svm_fail(const mcr_svm_fault *fault, mcr *ctx, const char *file, int64_t line);
-/* Whether labels are wanted; a target option other than "none" makes no sense here. */
+/* Whether labels are wanted; a target option other than "none" is refused here. */
 mcr_status mcr_svm_target(bool *labelled, mcr *ctx, const mcr_read_options *options);
 
-/* What the first lines of a file look like. */
+/* Properties of the first lines of a file. */
 typedef struct mcr_svm_look {
-    bool first_fits, all_fit; /* a label (or not), then words with a colon */
-    int64_t pairs;            /* such words in all */
+    bool first_fits, all_fit; /* an optional label, then words with a colon */
+    int64_t pairs;            /* number of such words */
     bool serial;              /* the lines begin with 0:1, 0:2, 0:3 ... */
 } mcr_svm_look;
 mcr_svm_look mcr_svm_look_at(const char *bytes, size_t count);

@@ -73,7 +73,7 @@ static bool is_number(const char *p, const char *end)
     return p < end && mcr_parse_real(p, end, &value) == end;
 }
 
-/* A first line such as "label<TAB>sequence" names columns: the tsv reader's business. */
+/* A first line such as "label<TAB>sequence" names columns: left to the tsv reader. */
 static bool is_header(const char *line, size_t label)
 {
     static const char *const words[] = {"target", "label", "class", "y", "id", "name", "text"};
@@ -83,7 +83,7 @@ static bool is_header(const char *line, size_t label)
     return false;
 }
 
-/* "3:0.5", as in LIBSVM files that have a tab behind the label. */
+/* "3:0.5", as in LIBSVM files with a tab after the label. */
 static bool is_entry(const char *p, const char *end)
 {
     int64_t index;
@@ -103,7 +103,7 @@ static bool is_labelled(const char *line, const char *end)
            (!memchr(tab, '\t', (size_t)(end - tab)) && !is_number(tab, end) && !is_entry(tab, end));
 }
 
-/* Sure only when all lines look alike; the last one may be cut off by the end of the sample. */
+/* Certain only if all lines look alike; the last one may be truncated by the end of the sample. */
 static int text_sniff(bool named, const char *bytes, size_t count)
 {
     bool any = false, blank = false;
@@ -128,9 +128,9 @@ static int text_sniff(bool named, const char *bytes, size_t count)
         lines++;
         line = next;
     }
-    if (!any) /* no string at all */
+    if (!any) /* no strings at all */
         return 0;
-    /* A table has missing values, too: then a name of tables decides. */
+    /* A table also has missing values: then a table's extension decides. */
     return blank ? 75 : named ? 92 : 70;
 }
 

@@ -1,4 +1,4 @@
-/* tsv.c: tables with tabs between the columns; all else as in csv.c.
+/* tsv.c: tables with tab-separated columns; otherwise as in csv.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

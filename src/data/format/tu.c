@@ -3,10 +3,10 @@
  * A directory with DS_A.txt (one edge "a, b" per line, nodes from 1 through all graphs),
  * DS_graph_indicator.txt (one line per node: its graph, from 1, rising) and DS_graph_labels.txt
  * (one line per graph); DS_node_labels.txt and DS_edge_labels.txt (integers) where there are any.
- * DS is any prefix; each file may be gzip with the extension .gz. Edges are read as a set without
- * direction: most sets list both directions, some list each twice. Where an edge has several labels
- * the first stands. Without graph labels DS_graph_attributes.txt, if it has one column, gives real
- * targets. Other attribute files are not used, which is logged. The field is called "graph".
+ * DS is any prefix; each file may be gzip with the extension .gz. Edges are undirected: most data
+ * sets list both directions, some repeat each. If an edge has several labels, the first counts.
+ * Without graph labels DS_graph_attributes.txt, if it has one column, gives real targets. Other
+ * attribute files are not used, which is logged. The field is called "graph".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ typedef struct reader {
     int64_t start_capacity;
     int32_t *graph_of; /* a node's graph, from 0 */
     int64_t nodes, node_capacity;
-    int32_t (*edge)[2]; /* global node numbers from 0, in file order; then local ones by graph */
+    int32_t (*edge)[2]; /* global node numbers from 0, in file order; later local ones by graph */
     int32_t *edge_label;
     int64_t edges, edge_capacity;
     int64_t *edge_start;
@@ -36,8 +36,8 @@ typedef struct reader {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* The next line without blanks at its ends; *p = NULL at the end. Blank lines may only stand at the
- * end, because the files are matched line by line. */
+/* The next line without blanks at its ends; *p = NULL at the end. Blank lines are only allowed at
+ * the end, because the files are matched line by line. */
 static mcr_status next_line(mcr_input *in, const char **p, const char **end)
 {
     int64_t blank = 0;
@@ -172,7 +172,7 @@ static mcr_status read_edges(reader *r, mcr_input *in)
     }
 }
 
-/* One integer a line, exactly `count` of them; `what` they belong to is for the message. */
+/* One integer per line, exactly `count` of them; `what` they belong to is for the message. */
 static mcr_status read_labels(reader *r, mcr_input *in, int64_t count, const char *what,
                               int32_t **out)
 {
@@ -197,7 +197,7 @@ static mcr_status read_labels(reader *r, mcr_input *in, int64_t count, const cha
     }
 }
 
-/* Targets: labels as they stand, or attributes, which must be single numbers. */
+/* Targets: labels as written, or attributes, which must be single numbers. */
 static mcr_status read_targets(reader *r, mcr_input *in, bool attributes)
 {
     int64_t graphs = r->store->count;
@@ -227,7 +227,7 @@ static mcr_status read_targets(reader *r, mcr_input *in, bool attributes)
 /* ---- the set -------------------------------------------------------------------------------- */
 
 /* Sorts the edges by graph, in file order within each (counting sort: the order decides which of
- * two labels stands), and makes their node numbers local. */
+ * two labels counts), and converts their node numbers to local ones. */
 static mcr_status sort_edges(reader *r)
 {
     mcr *ctx = r->ctx;
@@ -240,7 +240,7 @@ static mcr_status sort_edges(reader *r)
         mcr_free_all(ctx, edge, label);
         return MCR_NO_MEMORY;
     }
-    /* next[g] = edge_start[g + 1] is first the place of graph g's next edge, at the end its end. */
+    /* next[g] = edge_start[g + 1] is the index of graph g's next edge, in the end its end. */
     int64_t *next = r->edge_start + 1;
     for (int64_t e = 0; e < r->edges; e++)
         next[r->graph_of[r->edge[e][0]] + 1]++;
@@ -302,7 +302,7 @@ mcr_status mcr_tu_read(mcr_builder *builder, mcr *ctx, const mcr_tu_parts *parts
 
 /* ---- the directory -------------------------------------------------------------------------- */
 
-/* Length of DS if the file is called DS_A.txt or DS_A.txt.gz, else 0. */
+/* Length of DS if the file is named DS_A.txt or DS_A.txt.gz, else 0. */
 static size_t prefix_length(const char *file)
 {
     static const char *const ends[] = {"_A.txt", "_A.txt.gz"};
@@ -351,7 +351,7 @@ static mcr_status find_prefix(mcr_text *prefix, mcr *ctx, const char *path)
     return status;
 }
 
-/* PREFIX_part.txt or PREFIX_part.txt.gz into `name`; false: neither is there, or no memory. */
+/* PREFIX_part.txt or PREFIX_part.txt.gz into `name`; false: neither exists, or out of memory. */
 static bool find_part(mcr_text *name, const mcr_text *prefix, const char *part)
 {
     struct stat info;

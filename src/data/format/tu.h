@@ -1,4 +1,4 @@
-/* tu.h (internal): a TU graph set from its parts, wherever they come from.
+/* tu.h (internal): a TU graph data set from its parts, wherever they come from.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* zip.c: the directory of a zip archive, checked before anything is unpacked.
  *
- * The directory at the end is what counts: headers of members that were written to a pipe have no
- * sizes, and NumPy's have 64-bit ones whatever the size.
+ * Only the directory at the end is authoritative: local headers of members that were written to a
+ * pipe have no sizes, and NumPy's have 64-bit ones whatever the size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ enum {
     LOCAL = 0x04034b50,   /* signatures */
     CENTRAL = 0x02014b50, /* an entry of the directory */
     END = 0x06054b50,
-    LOCAL_BYTES = 30, /* without the name and what else varies */
+    LOCAL_BYTES = 30, /* without the name and other variable parts */
     CENTRAL_BYTES = 46,
     END_BYTES = 22,
     COMMENT_MOST = 65535,
@@ -37,7 +37,7 @@ static mcr_status damaged(const mcr_zip *zip, const char *what)
     return mcr_fail_at(zip->ctx, MCR_BAD_DATA, zip->file, 0, "damaged archive: %s", what);
 }
 
-/* The last record: it ends the file, but for a comment of which it knows the length. */
+/* The end record: it ends the file, except for a comment whose length it gives. */
 static const unsigned char *find_end(const unsigned char *bytes, size_t count)
 {
     for (size_t comment = 0; comment <= COMMENT_MOST && comment + END_BYTES <= count; comment++) {
@@ -48,7 +48,7 @@ static const unsigned char *find_end(const unsigned char *bytes, size_t count)
     return NULL;
 }
 
-/* The entry at p, of which `left` bytes are there; *bytes: how many it takes. */
+/* The entry at p, of which `left` bytes are available; *bytes: its length. */
 static mcr_status read_entry(mcr_zip_entry *e, const mcr_zip *zip, const unsigned char *p,
                              size_t left, size_t *bytes)
 {
@@ -121,7 +121,7 @@ static mcr_status check_method(const mcr_zip *zip, const mcr_zip_entry *e, const
     return MCR_OK;
 }
 
-/* Two members with the same bytes are how small archives unpack to very much. */
+/* Overlapping members are how small archives unpack to huge sizes. */
 static bool overlaps(const mcr_zip *zip, int64_t entry, size_t end)
 {
     size_t start = zip->entry[entry].offset;
