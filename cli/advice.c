@@ -171,11 +171,11 @@ static void advise_task(cli *c, const char *learner, const mcr_data *data)
     cli_progress_log(c, MCR_LOG_WARNING, text);
 }
 
-/* Whether numbers look like measurements: 2 for fractions, or mostly different values; 1 for
- * integers that do not number the classes. */
+/* Whether numbers look like measurements: 2 for many fractions, or values that are mostly different
+ * and far apart; 1 for ratings with fractions, and integers that do not number the classes. */
 static int look_measured(const mcr_data *data)
 {
-    enum { FEW = 10, SPREAD = 2 };
+    enum { FEW = 10, RATINGS = 20, SPREAD = 2 };
     int64_t classes = mcr_data_classes(data), count = mcr_data_count(data);
     const double *target = mcr_data_targets(data);
     double min = INFINITY, max = -INFINITY;
@@ -184,11 +184,12 @@ static int look_measured(const mcr_data *data)
         return 0;
     for (int64_t i = 0; i < count; i++) {
         if (target[i] != floor(target[i]))
-            return 2;
+            return classes > RATINGS || classes > count / 2 ? 2 : 1;
         min = fmin(min, target[i]);
         max = fmax(max, target[i]);
     }
-    return classes > count / 2 ? 2 : max - min > SPREAD * (double)classes;
+    int apart = max - min > SPREAD * (double)classes, once = classes > count / 2;
+    return apart && once ? 2 : apart || once;
 }
 
 int cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
@@ -203,7 +204,7 @@ int cli_advise_targets(cli *c, const char *learner, const mcr_data *data)
     snprintf(text, sizeof text,
              "the targets are %" PRId64 " different numbers, and %s treats each as a class; to "
              "predict numbers, use svr, ridge or gp (mercer %s ridge ...); if they name classes, "
-             "say --role COLUMN=category or write them as words",
+             "write them as words, or in a table use --role COLUMN=category",
              mcr_data_classes(data), learner, c->verb->name);
     if (measured > 1)
         return cli_fault(c, c->words.count == 2 ? cli_word(c, 1) : NULL, "%s", text);

@@ -207,8 +207,8 @@ static void say_unused(cli *c, const unused *u, int kind)
     snprintf(line, sizeof line, "column%s %.500s %s not used: %s%s", u->columns == 1 ? "" : "s",
              u->names, u->columns == 1 ? "is" : "are",
              kind == DATE_TEXT     ? "dates are read as 2024-12-31, or months as 2024-12"
-             : kind == NUMBER_TEXT ? "numbers are read as 1234.5, without separators of thousands "
-                                     "and without units"
+             : kind == NUMBER_TEXT ? "numbers are read as 1234.5, without thousands separators and "
+                                     "units"
                                    : "the default kernel uses numbers, dates, categories and "
                                      "long texts; ",
              why);

@@ -146,7 +146,8 @@ static mcr_status hash_chunk(void *arg, int64_t first, int64_t end)
     search *t = arg;
     const mcr *ctx = t->data->ctx;
     for (int64_t i = first; i < end; i++) {
-        uint64_t hash = t->data->class_of ? (uint64_t)t->data->class_of[i] : 0;
+        uint64_t hash = mcr_hash_word(ctx, 0,
+                                      t->data->class_of ? (uint64_t)t->data->class_of[i] : 0);
         for (int64_t f = 0; f < t->data->fields; f++) {
             mcr_field field = mcr_data_field(t->data, f);
             part p[PARTS];

@@ -121,7 +121,7 @@ mcr_status mcr_factor_extended(mcr_gram *gram, mcr_extended *to)
     if (s || isfinite(to->share) || !isfinite(g->of.error) ||
         mcr_gram_entries(gram) * (double)to->outputs > MOST_WORK)
         return s;
-    j.u = mcr_alloc_zero(gram->ctx, 2 * (size_t)wide, sizeof *j.u);
+    j.u = mcr_alloc_zero(gram->ctx, 2 * (uint64_t)wide, sizeof *j.u);
     j.rest = j.u ? j.u + wide : NULL;
     j.block = mcr_alloc(gram->ctx, g->of.start ? 1 : BLOCK, (size_t)p * sizeof *j.block);
     s = j.u && j.block ? over_rows(&j, add_row) : MCR_NO_MEMORY;

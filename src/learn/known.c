@@ -67,7 +67,8 @@ static void set_errors(mcr_fitted *f, const mcr_known_loss *loss, known *k)
     }
     double square = off * off / (2 * loss->mu);
     double least = DBL_EPSILON * sqrt((double)all), size = fmax(fabs(f->objective), DBL_MIN);
-    k->gap = square + 2 * sqrt(fmax(f->gap, 0) * square) + rounded / (2 * loss->mu);
+    double slack = rounded / (2 * loss->mu); /* of the gap itself */
+    k->gap = square + 2 * sqrt((fmax(f->gap, 0) + slack) * square) + slack;
     f->value_error = loss->relative ? (k->gap + fmax(f->value, 1) * sum) / size + least
                                     : most / fmax(heaviest, DBL_MIN);
     if (loss->relative || k->gap <= size)

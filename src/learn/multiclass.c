@@ -233,6 +233,8 @@ static void close_task(task *t, mcr_binary *r)
     }
     r->gram = NULL;
     r->form = NULL;
+    r->data = NULL;
+    r->object = (mcr_rows){0};
     r->y = r->weight = r->start = NULL;
     r->f = NULL;
     r->pool = NULL;

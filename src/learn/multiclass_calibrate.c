@@ -157,6 +157,7 @@ static mcr_status hold_out(fold_set *s, int number, mcr_stop *stop)
     mcr_binary part = *of;
     part.gram = o.train;
     part.w = of->w ? o.w : NULL;
+    part.form = NULL; /* nothing is stored of a fold */
     part.n = o.in;
     part.count = o.count;
     part.y = o.y;

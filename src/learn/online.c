@@ -52,7 +52,7 @@ static mcr_status set_classes(mcr_online *o, const mcr_learning *in)
 
 static mcr_status reserve(mcr_online *o)
 {
-    size_t n = (size_t)o->n, outputs = (size_t)o->outputs;
+    uint64_t n = (uint64_t)o->n, outputs = (uint64_t)o->outputs;
     void *block = mcr_alloc_arrays(
         o->ctx, MCR_ARRAY(o->weight, n), /* which is freed */ MCR_CLEARED(o->coef, n * outputs),
         MCR_CLEARED(o->sum, n * outputs), MCR_CLEARED(o->used, n), MCR_CLEARED(o->support, n),

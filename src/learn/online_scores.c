@@ -57,9 +57,9 @@ static mcr_status open_block(mcr_scores *s, const mcr_scores_plan *plan)
     s->k = mcr_alloc(s->ctx, (size_t)s->block, (size_t)s->most_rows * sizeof *s->k);
     if (s->block < plan->together)
         s->block = plan->together; /* these need no values */
-    size_t n = (size_t)s->n, outputs = (size_t)s->outputs;
+    uint64_t n = (uint64_t)s->n, outputs = (uint64_t)s->outputs;
     if (!s->k || !mcr_alloc_arrays(s->ctx, MCR_ARRAY(s->row_of, n), /* the block to free */
-                                   MCR_ARRAY(s->local, (size_t)s->block * outputs),
+                                   MCR_ARRAY(s->local, (uint64_t)s->block * outputs),
                                    MCR_ARRAY(s->row, (size_t)s->most_rows),
                                    MCR_CLEARED(s->change, n * outputs), MCR_ARRAY(s->changed, n),
                                    MCR_CLEARED(s->is_changed, n)))

@@ -112,7 +112,8 @@ static mcr_status evaluate(stored *t)
 {
     mcr_map *m = t->form->map;
     bool fourier = m->approx == MCR_APPROX_RFF;
-    double *phi = fourier ? mcr_alloc(m->ctx, BLOCK, (size_t)m->count * sizeof *phi) : NULL;
+    uint64_t block = (uint64_t)mcr_least(BLOCK, t->rows.count);
+    double *phi = fourier ? mcr_alloc(m->ctx, block, (size_t)m->count * sizeof *phi) : NULL;
     mcr_status s = fourier && !phi ? MCR_NO_MEMORY : MCR_OK;
     if (!s && fourier)
         measure_weights(t);
@@ -132,7 +133,7 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
 {
     mcr *ctx = form->ctx;
     int64_t k = of->outputs, all = rows.count * k;
-    size_t numbers = (size_t)(2 * all + rows.count + form->map->landmarks * k + k);
+    uint64_t numbers = (uint64_t)(2 * all + rows.count + form->map->landmarks * k + k);
     stored t = {.form = form, .data = data, .rows = rows, .w = w, .outputs = k};
     t.f = mcr_alloc_zero(ctx, numbers, sizeof *t.f);
     if (!t.f)
@@ -154,6 +155,11 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
         }
         if (slip)
             *slip = most;
+    }
+    if (s ==
+        MCR_STOPPED) { /* at a limit: the model stays, and no digit of its objective is certain */
+        *apart = fabs(of->value);
+        s = MCR_OK;
     }
     mcr_free(ctx, t.f);
     return s;

@@ -113,6 +113,9 @@ typedef struct costs {
     const mcr_binary *p;
 } costs;
 
+/* Objects this close to the margin may have a loss in either function. */
+#define NEAR_MARGIN 0.1
+
 /* The hinge losses; the slope also of objects that are at the margin but for the tolerance. */
 static double hinge(const void *self, int64_t first, int64_t count, const double *f, double *slope)
 {
@@ -123,7 +126,7 @@ static double hinge(const void *self, int64_t first, int64_t count, const double
         double cost = fmax(-c->s->lo[i], c->s->hi[i]);
         double miss = 1 - c->p->y[i] * (f[t] + c->s->bias);
         sum += cost * fmax(miss, 0);
-        slope[t] = miss > -c->s->qp.tolerance ? cost : 0;
+        slope[t] = miss > -NEAR_MARGIN ? cost : 0;
     }
     return sum;
 }

@@ -285,8 +285,8 @@ static double spread_of(const mcr_images *p)
 static mcr_status open_search(search *t)
 {
     const mcr_images *p = t->p;
-    size_t n = (size_t)p->n, cols = (size_t)p->cols;
-    size_t moves = p->profile < 0 && p->cols <= FEW_FEATURES ? 2 * cols : 1;
+    uint64_t n = (uint64_t)p->n, cols = (uint64_t)p->cols;
+    uint64_t moves = p->profile < 0 && p->cols <= FEW_FEATURES ? 2 * cols : 1;
     size_t space = mcr_profile_workspace(p->model->kernel, p->n) + 8;
     if (!mcr_alloc_arrays(p->ctx, MCR_ARRAY(t->z, cols), /* the block to free */
                           MCR_ARRAY(t->low, cols), MCR_ARRAY(t->high, cols), MCR_ARRAY(t->at[0], n),
@@ -295,7 +295,7 @@ static mcr_status open_search(search *t)
                           MCR_ARRAY(t->moved, moves * cols), MCR_ARRAY(t->k, moves * n),
                           MCR_ARRAY(t->own, moves)))
         return MCR_NO_MEMORY;
-    for (size_t j = 0; j < cols; j++) {
+    for (uint64_t j = 0; j < cols; j++) {
         t->low[j] = -DBL_MAX;
         t->high[j] = DBL_MAX;
     }

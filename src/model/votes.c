@@ -75,8 +75,9 @@ static mcr_status fill(struct mcr_pair_votes *v)
     v->own = (basis + 2 * (size_t)v->classes) * (size_t)v->kit->voters;
     if (!mcr_alloc_arrays(ctx, MCR_ARRAY(v->first, (size_t)v->classes + 1), /* the block to free */
                           MCR_CLEARED(v->sum, pairs), MCR_ARRAY(v->offset, pairs),
-                          MCR_ARRAY(v->error, pairs), MCR_ARRAY(v->k, basis * (size_t)v->strip),
-                          MCR_ARRAY(v->space, (size_t)mcr_workers(ctx) * v->own)))
+                          MCR_ARRAY(v->error, pairs),
+                          MCR_ARRAY(v->k, (uint64_t)basis * (uint64_t)v->strip),
+                          MCR_ARRAY(v->space, (uint64_t)mcr_workers(ctx) * v->own)))
         return MCR_NO_MEMORY;
     v->first[0] = 0;
     for (int64_t c = 0; c < v->classes; c++) {

@@ -441,9 +441,10 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_cluster_problem
                  .k = p->clusters};
     t->began = mcr_now();
     if (!mcr_alloc_arrays(ctx, MCR_ARRAY(t->diagonal, n), /* the block to free */
-                          MCR_ARRAY(t->of, n), MCR_ARRAY(t->next, n), MCR_ARRAY(t->s, k * n),
-                          MCR_ARRAY(t->weight, k), MCR_ARRAY(t->q, k), MCR_ARRAY(t->count, k),
-                          MCR_ARRAY(t->near, n), MCR_ARRAY(t->row, n > k ? n : k)))
+                          MCR_ARRAY(t->of, n), MCR_ARRAY(t->next, n),
+                          MCR_ARRAY(t->s, (uint64_t)k * n), MCR_ARRAY(t->weight, k),
+                          MCR_ARRAY(t->q, k), MCR_ARRAY(t->count, k), MCR_ARRAY(t->near, n),
+                          MCR_ARRAY(t->row, n > k ? n : k)))
         return MCR_NO_MEMORY;
     mcr_status s = mcr_gram_diagonal(gram, 0, t->diagonal);
     for (int64_t i = 0; i < t->n && !s; i++)
@@ -480,10 +481,10 @@ mcr_status mcr_cluster(mcr_clusters *out, mcr_gram *gram, const mcr_cluster_prob
     size_t n = (size_t)mcr_gram_rows(gram), k = (size_t)p->clusters;
     *out = (mcr_clusters){.objective = INFINITY};
     mcr_status s = open_state(&t, gram, p);
-    if (!s &&
-        !mcr_alloc_arrays(ctx, MCR_CLEARED(out->of, n), /* the block to free */
-                          MCR_CLEARED(out->weight, k), MCR_CLEARED(out->square, k),
-                          MCR_CLEARED(out->count, k), MCR_CLEARED(out->centre, (size_t)t.wide * k)))
+    if (!s && !mcr_alloc_arrays(ctx, MCR_CLEARED(out->of, n), /* the block to free */
+                                MCR_CLEARED(out->weight, k), MCR_CLEARED(out->square, k),
+                                MCR_CLEARED(out->count, k),
+                                MCR_CLEARED(out->centre, (uint64_t)t.wide * k)))
         s = MCR_NO_MEMORY;
     t.best = out;
     if (!s)

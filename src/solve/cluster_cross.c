@@ -41,7 +41,7 @@ mcr_status mcr_cluster_cross_open(state *t)
     for (int i = 0; i < 2 && !s; i++) {
         parent *p = &t->parent[i];
         if (!mcr_alloc_arrays(t->ctx, MCR_CLEARED(p->of, n), /* the block to free */
-                              MCR_CLEARED(p->s, n * k), MCR_CLEARED(p->weight, k),
+                              MCR_CLEARED(p->s, (uint64_t)n * k), MCR_CLEARED(p->weight, k),
                               MCR_CLEARED(p->q, k)))
             s = MCR_NO_MEMORY;
     }

@@ -98,8 +98,8 @@ mcr_status mcr_falkon_open_sample(mcr_falkon *t)
     t->whole = strata == t->all;
     /* Of strata that are spread, those that begin or end elsewhere may be counted twice. */
     double each = (double)t->n / (double)t->all * (double)strata + 2 + (double)own.count;
-    size_t count = (size_t)fmin(each, (double)t->r->sample);
-    size_t columns = (size_t)t->columns;
+    uint64_t count = (uint64_t)fmin(each, (double)t->r->sample);
+    uint64_t columns = (uint64_t)t->columns;
     if (!mcr_alloc_arrays(t->ctx, MCR_ARRAY(t->row, count), /* the block to free */
                           MCR_ARRAY(t->share, count), MCR_ARRAY(t->h, count),
                           MCR_ARRAY(t->sf, count * columns), MCR_ARRAY(t->sg, 2 * count * columns)))

@@ -152,7 +152,7 @@ static mcr_status measure_reach(state *t)
         s = mcr_gram_diagonal(t->gram, 0, square);
     for (int64_t i = 0; i < n && !s; i++) {
         most = fmax(most, square[i]);
-        heaviest = fmax(heaviest, t->p->weight[i]);
+        heaviest = fmax(heaviest, t->p->weight ? t->p->weight[i] : 1);
     }
     double share = isfinite(r.absolute) ? r.absolute : MCR_UNKNOWN_ERROR;
     t->reach = t->p->bend * heaviest * most * (share + 0.5 * DBL_EPSILON * (double)n);

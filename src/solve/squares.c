@@ -266,10 +266,11 @@ static mcr_status solve_somehow(mcr_squares *q)
     }
     return s ? mcr_advise(
                    q->ctx,
-                   mcr_fail(q->ctx, MCR_NUMERIC,
-                            "ridge: G + lambda is not positive definite, not even with %.1e on its "
-                            "diagonal: take a larger lambda than %g, or see whether it is a kernel",
-                            q->jitter, q->lambda),
+                   mcr_fail(
+                       q->ctx, MCR_NUMERIC,
+                       "ridge: G + lambda is not positive definite, not even with %.1e on its "
+                       "diagonal: use a larger lambda than %g, or check the kernel (is it PSD?)",
+                       q->jitter, q->lambda),
                    "definite")
              : MCR_OK;
 }
@@ -433,6 +434,10 @@ static mcr_status find_errors(mcr_squares *q, const double *a, double *error, do
     if (s || closer || DOUBT * *value <= q->tol)
         return s;
     s = evaluate_extended(q, solved, &share);
+    bool now = mcr_squares_is_solved(q); /* with the residual as it is known now */
+    if (!s && solved && !now)
+        s = evaluate_extended(q, false, &share);
+    solved = now;
     if (!s && isfinite(share)) {
         q->share = share;
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
@@ -480,7 +485,7 @@ static mcr_status correct_features(mcr_squares *q, mcr_shifted *t, bool *proved)
     enum { MOST = 4 };
     const double enough = 0.1;
     int64_t all = q->n * q->outputs;
-    double *space = mcr_alloc(q->ctx, 3 * (size_t)all, sizeof *space), before = INFINITY, off = 0;
+    double *space = mcr_alloc(q->ctx, 3 * (uint64_t)all, sizeof *space), before = INFINITY, off = 0;
     double *step = space ? space + 2 * all : NULL;
     mcr_status s = space ? evaluate_features(q, space, &off) : MCR_NO_MEMORY;
     for (int i = 0; i < MOST && !s; i++) {
@@ -514,10 +519,12 @@ static mcr_status solve_values(mcr_squares *q, mcr_status was)
     if (!kept)
         return MCR_NO_MEMORY;
     memcpy(kept, q->x, bytes);
+    double before = was ? INFINITY : q->residual;
     mcr_status s = mcr_squares_fill(q, false);
     if (!s)
         s = solve_somehow(q);
-    if (!was && (s == MCR_NUMERIC || s == MCR_OVER_BUDGET)) {
+    bool worse = !s && !(q->gradient <= q->tol) && q->residual > before;
+    if (!was && (worse || s == MCR_NUMERIC || s == MCR_OVER_BUDGET)) {
         memcpy(q->x, kept, bytes);
         q->jitter = 0;
         q->gradient = INFINITY;

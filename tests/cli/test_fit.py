@@ -236,9 +236,12 @@ def test_numbers_that_are_classes():
         tap.check_equal((done.stderr, json.loads(done.stdout)["classes"]), ("", classes))
     done = tap.mercer("fit", "svm", write_labels("gaps.csv", [i % 20 * 100 for i in range(60)]), "-k", "linear")
     assert "warning: the targets are 20 different numbers" in done.stderr, done.stderr
+    tap.mercer("fit", "svm", write_labels("prices.csv", [i * i * 37 for i in range(60)]), status=1)
+    done = tap.mercer("fit", "svm", write_labels("faces.csv", [i // 2 for i in range(59)]), "-k", "linear")
+    assert "warning: the targets are 30 different numbers" in done.stderr, done.stderr
     write_labels("grades.csv", ["%.2f" % (i % 12 / 4) for i in range(60)])
     call = ["fit", "svm", "grades.csv", "-k", "rbf(gamma=1)", "--json", "-o", "m.mercer"]
-    tap.mercer(*call, status=1)
+    assert "12 different numbers" in tap.mercer(*call).stderr
     done = tap.mercer(*call, "--role", "grade=category")
     tap.check_equal((done.stderr, json.loads(done.stdout)["classes"]), ("", 12))
     # New data are read as numbers, and have the same classes.

@@ -83,6 +83,17 @@ def test_training_ends_at_any_look():
     assert runs > 200 and kept > 50, (runs, kept)
 
 
+def test_a_solution_on_features_is_kept():
+    """The pass that bounds the error of the stored function comes after the limit: the solution is kept without it."""
+    table("c.csv", 600, 2, width=4)
+    for learner in ("svm", "logistic"):
+        call = ["fit", learner, "c.csv", "-k", "rbf(gamma=0.5)", "--approx", "nystrom", "--rank", "40", "--time-limit",
+                "1000", "--quiet", "-o", "m.mercer"]
+        _, looks, _ = run("jump:0", *call, status=(0,))
+        kept = sum(run("jump:%d" % at, *call)[0].returncode == 0 for at in range(looks // 2, looks))
+        assert kept > (looks - looks // 2) // 2, (learner, looks, kept)
+
+
 def test_nothing_long_follows():
     """After the limit few looks follow: the score of the training objects is not computed to its end, though
     each of its loops is too short to report progress."""
@@ -118,7 +129,7 @@ def test_cross_validation_ends():
         late = 0
         for at in places(looks):
             done, _, _ = run("jump:%d" % at, *call)
-            late += "the time limit of 1000 s for each of 3 trainings was over" in done.stderr
+            late += "the time limit of 1000 s for each of 3 trainings was reached" in done.stderr
             assert done.returncode == 0 or "time limit" in done.stderr, (call, at, done.stderr)
         assert late > 0, (call, looks)
 

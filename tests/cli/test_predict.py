@@ -90,8 +90,8 @@ def test_names_of_sequences_are_no_classes():
     for file in ("names.fa", "words.fa", "ids.txt"):
         done = tap.mercer("predict", "m.mercer", file, "--json", "-o", "y.txt")
         tap.check_equal(json.loads(done.stdout)["metrics"], None)
-        tap.check_equal(done.stderr, "mercer: warning: %s: no label is a class of the model: they are taken for names, "
-                        "and nothing is compared\n" % file)
+        tap.check_equal(done.stderr, "mercer: warning: %s: no label is a class of the model: labels are treated as names, "
+                        "and predictions are not evaluated\n" % file)
     # One of them is enough to compare with all.
     write("some.fa", ["s1 yes", "s2 perhaps"], fasta)
     done = tap.mercer("predict", "m.mercer", "some.fa", "--json")

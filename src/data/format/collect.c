@@ -149,7 +149,8 @@ mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_in
         return mcr_builder_labels(builder, labels);
     mcr_log(
         builder->ctx, MCR_LOG_WARNING,
-        "%s: no label is a class of the model: they are taken for names, and nothing is compared",
+        "%s: no label is a class of the model: labels are treated as names, and predictions are "
+        "not evaluated",
         mcr_input_name(in));
     mcr_labels_close(labels);
     return MCR_OK;
