@@ -510,8 +510,8 @@ static mcr_status run_all(job *j)
     mcr_deadline_set(j->ctx, limit * (double)(j->search ? 2 * j->count : j->count));
     mcr_status s = run_splits(j);
     if (s == MCR_STOPPED && limit > 0 && !j->ctx->user_stopped)
-        mcr_fail(j->ctx, s, "the time limit of %.6g s for each of %lld trainings was reached", limit,
-                 (long long)j->count);
+        mcr_fail(j->ctx, s, "the time limit of %.6g s for each of %lld trainings was reached",
+                 limit, (long long)j->count);
     mcr_deadline_set(j->ctx, 0);
     return s;
 }
