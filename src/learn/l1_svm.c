@@ -385,6 +385,12 @@ static mcr_status solve(const void *values, mcr_binary *p)
     return s;
 }
 
+/* All coefficients may enter. */
+static double most_bytes(int64_t n)
+{
+    return mcr_interior_bytes(n, n + 1);
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *o = in->params;
@@ -395,6 +401,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .probability = o->probability,
         .time_limit = o->time_limit,
         .solve = solve,
+        .bytes = most_bytes,
         .params = o,
         .certificate = "relative duality gap",
         .prices = true,
@@ -418,4 +425,5 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .no_primal = "its penalty is on the coefficients of objects, and weights of features have none",
     .weights_count = true,
     .factorises = true,
+    .bytes = most_bytes,
 };

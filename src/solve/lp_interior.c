@@ -10,6 +10,7 @@
 #include "solve/lp_interior.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -49,9 +50,11 @@ struct mcr_interior {
     double *off_rows, *off_columns;  /* A x - r; cost - A'dual - s + t */
     double *right, *product, *along; /* m, m, n */
     double *strip;                   /* per worker: capacity x STRIP */
-    double *partial;                 /* PARTS of m x m; the first becomes the factor */
+    double *partial;                 /* buffers of m x m; the first becomes the factor */
     double *sums;                    /* PARTS of m */
     double mu;
+    int workers, buffers; /* parts of the normal equations that exist at a time */
+    size_t taken;         /* of the memory budget */
 };
 
 /* ---- memory -----------------------------------------------------------------------------------*/
@@ -63,23 +66,72 @@ static double **bounded_arrays(bounded *b, int i)
     return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-/* Makes an array longer; new values are 0. */
+/* Makes an array longer; new values are 0. Not by a copy: of a large block the system moves the
+ * pages, and never holds both. */
 static mcr_status lengthen(mcr *ctx, double **array, int64_t before, int64_t count)
 {
-    double *more = mcr_alloc_zero(ctx, (size_t)count, sizeof *more);
+    double *more = before ? mcr_resize(ctx, *array, (uint64_t)count, sizeof *more)
+                          : mcr_alloc_zero(ctx, (uint64_t)count, sizeof *more);
     if (!more)
         return MCR_NO_MEMORY;
     if (before)
-        memcpy(more, *array, sizeof *more * (size_t)before);
-    mcr_free(ctx, *array);
+        memset(more + before, 0, sizeof *more * (size_t)(count - before));
     *array = more;
     return MCR_OK;
 }
 
+/* The same for a buffer whose values need not be kept. */
+static mcr_status renew(mcr *ctx, double **array, int64_t count)
+{
+    mcr_free(ctx, *array);
+    *array = mcr_alloc_zero(ctx, (uint64_t)count, sizeof **array);
+    return *array ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* Parts that are computed at a time, with the sum of those before: enough to keep all workers
+ * busy, no more, as these are the largest blocks of a program of many rows. */
+static int count_buffers(int workers)
+{
+    return 2 * workers < PARTS ? 2 * workers : PARTS;
+}
+
+static double bytes_of(int64_t columns, int64_t rows, int workers)
+{
+    enum { COLUMN_ARRAYS = 17, ROW_ARRAYS = 18 };
+    double n = (double)columns, m = (double)rows;
+    return sizeof(double) * (n * (m + COLUMN_ARRAYS) + count_buffers(workers) * m * m +
+                             m * (ROW_ARRAYS + PARTS + (double)workers * STRIP));
+}
+
+double mcr_interior_bytes(int64_t columns, int64_t rows)
+{
+    int64_t blocks = (rows + FIRST_ROWS - 1) / FIRST_ROWS;
+    return bytes_of(columns, (blocks > 1 ? blocks : 1) * FIRST_ROWS, 1);
+}
+
+/* Takes what so many rows need from the budget, all together, so that a refusal has the sum. */
+static mcr_status take_bytes(mcr_interior *lp, int64_t rows)
+{
+    char what[96];
+    size_t had = lp->taken;
+    double bytes = bytes_of(lp->n, rows, lp->workers);
+    snprintf(what, sizeof what, "a linear program of %lld rows and %lld columns", (long long)rows,
+             (long long)lp->n);
+    mcr_budget_give(lp->ctx, had);
+    lp->taken = 0;
+    mcr_status s = mcr_budget_take(lp->ctx, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, what);
+    lp->taken = s ? 0 : (size_t)bytes;
+    return s;
+}
+
+/* Twice as many rows, or as many as the budget has space for. */
 static mcr_status grow(mcr_interior *lp)
 {
     int64_t had = lp->capacity, m = had ? 2 * had : FIRST_ROWS;
-    mcr_status s = MCR_OK;
+    double most = (double)mcr_budget_left(lp->ctx) + (double)lp->taken;
+    while (m > had + FIRST_ROWS && bytes_of(lp->n, m, lp->workers) > most)
+        m -= FIRST_ROWS;
+    mcr_status s = take_bytes(lp, m);
     double **array;
     for (int i = 0; !s && (array = bounded_arrays(&lp->r, i)); i++)
         s = lengthen(lp->ctx, array, had, m);
@@ -87,13 +139,13 @@ static mcr_status grow(mcr_interior *lp)
     for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
         s = lengthen(lp->ctx, others[i], had, m);
     if (!s)
+        s = renew(lp->ctx, &lp->partial, lp->buffers * m * m);
+    if (!s)
+        s = renew(lp->ctx, &lp->sums, PARTS * m);
+    if (!s)
+        s = renew(lp->ctx, &lp->strip, lp->workers * m * STRIP);
+    if (!s)
         s = lengthen(lp->ctx, &lp->a, had * lp->n, m * lp->n);
-    if (!s)
-        s = lengthen(lp->ctx, &lp->partial, 0, PARTS * m * m);
-    if (!s)
-        s = lengthen(lp->ctx, &lp->sums, 0, PARTS * m);
-    if (!s)
-        s = lengthen(lp->ctx, &lp->strip, 0, mcr_workers(lp->ctx) * m * STRIP);
     if (!s)
         lp->capacity = m;
     return s;
@@ -108,14 +160,16 @@ mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, cons
         return MCR_NO_MEMORY;
     lp->ctx = ctx;
     lp->n = lp->x.n = columns;
+    lp->workers = mcr_workers(ctx);
+    lp->buffers = count_buffers(lp->workers);
     mcr_status s = mcr_fortran_load(&lp->f, ctx);
+    if (!s)
+        s = grow(lp);
     double **array, **others[] = {&lp->cost, &lp->h, &lp->root, &lp->off_columns, &lp->along};
     for (int i = 0; !s && (array = bounded_arrays(&lp->x, i)); i++)
         s = lengthen(ctx, array, 0, columns);
     for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
         s = lengthen(ctx, others[i], 0, columns);
-    if (!s)
-        s = grow(lp);
     if (s) {
         mcr_interior_close(lp);
         return s;
@@ -136,6 +190,7 @@ void mcr_interior_close(mcr_interior *lp)
         mcr_free(lp->ctx, *array);
     for (int i = 0; (array = bounded_arrays(&lp->r, i)); i++)
         mcr_free(lp->ctx, *array);
+    mcr_budget_give(lp->ctx, lp->taken);
     mcr_free_all(lp->ctx, lp->cost, lp->a, lp->dual, lp->ddual, lp->h, lp->p, lp->off_rows,
                  lp->right, lp->product, lp->along, lp->strip, lp->partial, lp->off_columns,
                  lp->root, lp->sums, lp);
@@ -218,11 +273,20 @@ static mcr_status times_transposed(mcr_interior *lp, const double *v, double *to
     return mcr_parallel(lp->ctx, PARTS, transposed_part, &j);
 }
 
-static mcr_status normal_part(void *arg, int64_t item, int worker)
+/* Parts of the normal equations, the first of them into this buffer. */
+typedef struct wave {
+    mcr_interior *lp;
+    int64_t first;
+    int buffer;
+} wave;
+
+static mcr_status normal_part(void *arg, int64_t number, int worker)
 {
-    mcr_interior *lp = arg;
-    int64_t m = lp->m, end = part_begin(lp, item + 1);
-    double *strip = lp->strip + worker * lp->capacity * STRIP, *to = lp->partial + item * m * m;
+    const wave *w = arg;
+    mcr_interior *lp = w->lp;
+    int64_t m = lp->m, item = w->first + number, end = part_begin(lp, item + 1);
+    double *strip = lp->strip + worker * lp->capacity * STRIP;
+    double *to = lp->partial + (w->buffer + number) * m * m;
     memset(to, 0, sizeof *to * (size_t)(m * m));
     int before = mcr_fortran_threads(lp->f, 1), rows = (int)m, ld = STRIP;
     const double unit = 1;
@@ -243,15 +307,30 @@ static mcr_status normal_part(void *arg, int64_t item, int worker)
     return MCR_OK;
 }
 
+/* A diag(h) A' in the first buffer: as many parts at a time as there are buffers, added in the
+ * order of the parts, so that their number does not change the sum. */
+static mcr_status sum_parts(mcr_interior *lp)
+{
+    int64_t m = lp->m;
+    mcr_status s = MCR_OK;
+    for (wave w = {lp, 0, 0}; w.first < PARTS && !s; w.buffer = 1) {
+        int64_t count = lp->buffers - w.buffer;
+        count = count < PARTS - w.first ? count : PARTS - w.first;
+        s = mcr_parallel(lp->ctx, count, normal_part, &w);
+        for (int64_t b = 1; b < w.buffer + count && !s; b++)
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j <= i; j++)
+                    lp->partial[i * m + j] += lp->partial[b * m * m + i * m + j];
+        w.first += count;
+    }
+    return s;
+}
+
 /* The factor of A diag(h) A' + diag(1/p), in its lower triangle. Equations have no 1/p. */
 static mcr_status make_factor(mcr_interior *lp)
 {
     int64_t m = lp->m;
-    mcr_status s = mcr_parallel(lp->ctx, PARTS, normal_part, lp);
-    for (int64_t part = 1; part < PARTS && !s; part++)
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j <= i; j++)
-                lp->partial[i * m + j] += lp->partial[part * m * m + i * m + j];
+    mcr_status s = sum_parts(lp);
     for (int64_t i = 0; i < m && !s; i++) {
         double *d = lp->partial + i * m + i;
         *d += 1e-14 * *d + (lp->p[i] > 0 ? 1 / lp->p[i] : 0);
