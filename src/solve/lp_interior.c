@@ -17,7 +17,7 @@
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
 
-enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, FIRST_ROWS = 64 };
+enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, BLOCK = 64 };
 
 /* How far back from the last solution the next one starts. */
 #define STEP_BACK 100
@@ -43,8 +43,8 @@ struct mcr_interior {
     mcr *ctx;
     const mcr_fortran *f;
     int64_t n, m, capacity, solved; /* rows of the last solution */
-    double *cost, *a;
-    bounded x, r; /* columns and rows */
+    double *cost, **block; /* BLOCK rows of A each, which stay where they are when there are more */
+    bounded x, r;          /* columns and rows */
     double *dual, *ddual;
     double *h, *root, *p;            /* inverse for columns, its root; sum for rows */
     double *off_rows, *off_columns;  /* A x - r; cost - A'dual - s + t */
@@ -66,26 +66,17 @@ static double **bounded_arrays(bounded *b, int i)
     return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-/* Makes an array longer; new values are 0. Not by a copy: of a large block the system moves the
- * pages, and never holds both. */
+/* Makes an array longer; new values are 0. */
 static mcr_status lengthen(mcr *ctx, double **array, int64_t before, int64_t count)
 {
-    double *more = before ? mcr_resize(ctx, *array, (uint64_t)count, sizeof *more)
-                          : mcr_alloc_zero(ctx, (uint64_t)count, sizeof *more);
+    double *more = mcr_alloc_zero(ctx, (uint64_t)count, sizeof *more);
     if (!more)
         return MCR_NO_MEMORY;
     if (before)
-        memset(more + before, 0, sizeof *more * (size_t)(count - before));
+        memcpy(more, *array, sizeof *more * (size_t)before);
+    mcr_free(ctx, *array);
     *array = more;
     return MCR_OK;
-}
-
-/* The same for a buffer whose values need not be kept. */
-static mcr_status renew(mcr *ctx, double **array, int64_t count)
-{
-    mcr_free(ctx, *array);
-    *array = mcr_alloc_zero(ctx, (uint64_t)count, sizeof **array);
-    return *array ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* Parts that are computed at a time, with the sum of those before: enough to keep all workers
@@ -105,8 +96,8 @@ static double bytes_of(int64_t columns, int64_t rows, int workers)
 
 double mcr_interior_bytes(int64_t columns, int64_t rows)
 {
-    int64_t blocks = (rows + FIRST_ROWS - 1) / FIRST_ROWS;
-    return bytes_of(columns, (blocks > 1 ? blocks : 1) * FIRST_ROWS, 1);
+    int64_t blocks = (rows + BLOCK - 1) / BLOCK;
+    return bytes_of(columns, (blocks > 1 ? blocks : 1) * BLOCK, 1);
 }
 
 /* Takes what so many rows need from the budget, all together, so that a refusal has the sum. */
@@ -124,31 +115,40 @@ static mcr_status take_bytes(mcr_interior *lp, int64_t rows)
     return s;
 }
 
-/* Twice as many rows, or as many as the budget has space for. */
-static mcr_status grow(mcr_interior *lp)
+/* The arrays with one value per row. */
+static mcr_status lengthen_rows(mcr_interior *lp, int64_t had, int64_t m)
 {
-    int64_t had = lp->capacity, m = had ? 2 * had : FIRST_ROWS;
-    double most = (double)mcr_budget_left(lp->ctx) + (double)lp->taken;
-    while (m > had + FIRST_ROWS && bytes_of(lp->n, m, lp->workers) > most)
-        m -= FIRST_ROWS;
-    mcr_status s = take_bytes(lp, m);
+    mcr_status s = MCR_OK;
     double **array;
+    double **others[] = {&lp->dual, &lp->ddual, &lp->p, &lp->off_rows, &lp->right, &lp->product};
     for (int i = 0; !s && (array = bounded_arrays(&lp->r, i)); i++)
         s = lengthen(lp->ctx, array, had, m);
-    double **others[] = {&lp->dual, &lp->ddual, &lp->p, &lp->off_rows, &lp->right, &lp->product};
     for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
         s = lengthen(lp->ctx, others[i], had, m);
-    if (!s)
-        s = renew(lp->ctx, &lp->partial, lp->buffers * m * m);
-    if (!s)
-        s = renew(lp->ctx, &lp->sums, PARTS * m);
-    if (!s)
-        s = renew(lp->ctx, &lp->strip, lp->workers * m * STRIP);
-    if (!s)
-        s = lengthen(lp->ctx, &lp->a, had * lp->n, m * lp->n);
-    if (!s)
-        lp->capacity = m;
     return s;
+}
+
+/* One more block of rows. Buffers are freed before larger ones are allocated. */
+static mcr_status grow(mcr_interior *lp)
+{
+    mcr *ctx = lp->ctx;
+    int64_t had = lp->capacity, m = had + BLOCK, blocks = had / BLOCK;
+    mcr_status s = take_bytes(lp, m);
+    if (!s)
+        s = lengthen_rows(lp, had, m);
+    double **block = s ? NULL : mcr_resize(ctx, lp->block, (uint64_t)blocks + 1, sizeof *block);
+    if (!block)
+        return s ? s : MCR_NO_MEMORY;
+    lp->block = block;
+    mcr_free_all(ctx, lp->partial, lp->sums, lp->strip);
+    lp->partial = lp->sums = lp->strip = NULL;
+    if (!(block[blocks] = mcr_alloc(ctx, (uint64_t)lp->n * BLOCK, sizeof **block)))
+        return MCR_NO_MEMORY;
+    lp->capacity = m;
+    bool ok = mcr_alloc_doubles(ctx, (uint64_t)(lp->buffers * m * m), &lp->partial) &&
+              mcr_alloc_doubles(ctx, (uint64_t)(PARTS * m), &lp->sums) &&
+              mcr_alloc_doubles(ctx, (uint64_t)(lp->workers * m * STRIP), &lp->strip);
+    return ok ? MCR_OK : MCR_NO_MEMORY;
 }
 
 mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, const double *cost,
@@ -191,9 +191,15 @@ void mcr_interior_close(mcr_interior *lp)
     for (int i = 0; (array = bounded_arrays(&lp->r, i)); i++)
         mcr_free(lp->ctx, *array);
     mcr_budget_give(lp->ctx, lp->taken);
-    mcr_free_all(lp->ctx, lp->cost, lp->a, lp->dual, lp->ddual, lp->h, lp->p, lp->off_rows,
-                 lp->right, lp->product, lp->along, lp->strip, lp->partial, lp->off_columns,
-                 lp->root, lp->sums, lp);
+    mcr_free_each(lp->ctx, lp->block, lp->capacity / BLOCK);
+    mcr_free_all(lp->ctx, lp->cost, lp->dual, lp->ddual, lp->h, lp->p, lp->off_rows, lp->right,
+                 lp->product, lp->along, lp->strip, lp->partial, lp->off_columns, lp->root,
+                 lp->sums, lp);
+}
+
+static double *row_of(const mcr_interior *lp, int64_t i)
+{
+    return lp->block[i / BLOCK] + i % BLOCK * lp->n;
 }
 
 mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const double *value)
@@ -201,7 +207,7 @@ mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const 
     mcr_status s = lp->m < lp->capacity ? MCR_OK : grow(lp);
     if (s)
         return s;
-    memcpy(lp->a + lp->m * lp->n, value, sizeof *value * (size_t)lp->n);
+    memcpy(row_of(lp, lp->m), value, sizeof *value * (size_t)lp->n);
     lp->r.low[lp->m] = lower;
     lp->r.high[lp->m] = upper;
     lp->r.n = ++lp->m;
@@ -221,19 +227,27 @@ static int64_t part_begin(const mcr_interior *lp, int64_t part)
     return lp->n * part / PARTS;
 }
 
+/* Rows of the block that begins with row i. */
+static int rows_from(const mcr_interior *lp, int64_t i)
+{
+    return (int)(lp->m - i < BLOCK ? lp->m - i : BLOCK);
+}
+
 static mcr_status times_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const job *j = arg;
     const mcr_interior *lp = j->lp;
     int64_t first = part_begin(lp, item);
-    int count = (int)(part_begin(lp, item + 1) - first), m = (int)lp->m, ld = (int)lp->n, one = 1;
+    int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
     double none = 0, unit = 1, *to = lp->sums + item * lp->m;
     int before = mcr_fortran_threads(lp->f, 1);
     memset(to, 0, sizeof *to * (size_t)lp->m);
-    if (count)
-        lp->f->dgemv("T", &count, &m, &unit, lp->a + first, &ld, j->from + first, &one, &none, to,
-                     &one, 1);
+    for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
+        int rows = rows_from(lp, i);
+        lp->f->dgemv("T", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + first, &one,
+                     &none, to + i, &one, 1);
+    }
     (void)mcr_fortran_threads(lp->f, before);
     return MCR_OK;
 }
@@ -256,12 +270,14 @@ static mcr_status transposed_part(void *arg, int64_t item, int worker)
     const job *j = arg;
     const mcr_interior *lp = j->lp;
     int64_t first = part_begin(lp, item);
-    int count = (int)(part_begin(lp, item + 1) - first), m = (int)lp->m, ld = (int)lp->n, one = 1;
+    int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
     double none = 0, unit = 1;
     int before = mcr_fortran_threads(lp->f, 1);
-    if (count)
-        lp->f->dgemv("N", &count, &m, &unit, lp->a + first, &ld, j->from, &one, &none,
-                     j->to + first, &one, 1);
+    for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
+        int rows = rows_from(lp, i);
+        lp->f->dgemv("N", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + i, &one,
+                     i == 0 ? &none : &unit, j->to + first, &one, 1);
+    }
     (void)mcr_fortran_threads(lp->f, before);
     return MCR_OK;
 }
@@ -297,9 +313,11 @@ static mcr_status normal_part(void *arg, int64_t number, int worker)
         for (; first < end && count < STRIP; first++)
             if (lp->h[first] > 0)
                 column[count++] = first;
-        for (int64_t i = 0; i < m; i++)
+        for (int64_t i = 0; i < m; i++) {
+            const double *row = row_of(lp, i);
             for (int k = 0; k < count; k++)
-                strip[i * STRIP + k] = lp->root[column[k]] * lp->a[i * lp->n + column[k]];
+                strip[i * STRIP + k] = lp->root[column[k]] * row[column[k]];
+        }
         if (count)
             lp->f->dsyrk("U", "T", &rows, &count, &unit, strip, &ld, &unit, to, &rows, 1, 1);
     }
