@@ -218,7 +218,7 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
         if (over || (last && fabs(off) <= 0.5 * p->tolerance)) {
             s = finish(&t, g);
             evaluated = true;
-            if (over || s || result->violation <= p->tolerance)
+            if (over || s || mcr_linear_worst(result) <= p->tolerance)
                 break;
             t.goal *= 0.25;
         } else {
@@ -228,9 +228,9 @@ mcr_status mcr_linear_descent(mcr_gram *d, const mcr_qp *p, double *b, double *g
     }
     if (!s && !evaluated)
         s = finish(&t, g);
-    if (!s && !over && !(result->violation <= p->tolerance))
+    if (!s && !over && !(mcr_linear_worst(result) <= p->tolerance))
         result->stop = MCR_STOP_STUCK;
-    if (!s && result->violation <= p->tolerance)
+    if (!s && mcr_linear_worst(result) <= p->tolerance)
         result->stop = MCR_STOP_OPTIMAL;
     mcr_free_all(t.ctx, t.square, t.order);
     return s;

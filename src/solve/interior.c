@@ -49,7 +49,7 @@ typedef struct state {
     mcr_system m;
     double *try_b, *try_g, *try_w; /* the last that was evaluated */
     double *best_b;
-    double best;
+    double best; /* its violation, with what rounding may hide */
     double began;
 } state;
 
@@ -410,8 +410,8 @@ static mcr_status evaluate(state *t)
 {
     mcr_linear_balance(t->p, t->sum, t->try_b);
     mcr_status st = mcr_linear_evaluate(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
-    if (!st && t->result->violation < t->best) {
-        t->best = t->result->violation;
+    if (!st && mcr_linear_worst(t->result) < t->best) {
+        t->best = mcr_linear_worst(t->result);
         memcpy(t->best_b, t->try_b, sizeof *t->best_b * (size_t)t->n);
     }
     return st;

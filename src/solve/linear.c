@@ -106,7 +106,7 @@ static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g,
     for (int k = 0; k < (excess != 0 ? TRIES : 1) && !s && !*done; k++) {
         set_bounds(p, g, excess, b, order);
         s = mcr_linear_evaluate(d, p, b, g, w, &at);
-        *done = !s && at.violation <= p->tolerance;
+        *done = !s && mcr_linear_worst(&at) <= p->tolerance;
         if (mcr_deadline_over(ctx))
             break;
     }
@@ -147,7 +147,7 @@ static mcr_status go_on(mcr_gram *d, const mcr_qp *p, double began, double *b, d
         *result = first;
     else
         result->steps += first.steps;
-    if (none || (!s && first.violation < result->violation)) {
+    if (none || (!s && mcr_linear_worst(&first) < mcr_linear_worst(result))) {
         memcpy(b, kept, sizeof *b * (size_t)p->n);
         s = mcr_linear_evaluate(d, p, b, g, w, result);
     }
@@ -196,8 +196,7 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
 {
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
     mcr_status s = solve(d, p, b, g, w, result);
-    if (result->stop == MCR_STOP_OPTIMAL &&
-        !(result->violation + result->violation_error <= p->tolerance))
+    if (result->stop == MCR_STOP_OPTIMAL && !(mcr_linear_worst(result) <= p->tolerance))
         result->stop = MCR_STOP_STUCK; /* nothing is proved */
     return s;
 }
@@ -269,7 +268,7 @@ static mcr_status find_errors(mcr_gram *d, const mcr_qp *p, const double *b, dou
     mcr_status s = error ? mcr_gram_product_error(d, b, 1, NAN, error) : MCR_NO_MEMORY;
     if (!s)
         set_errors(p, b, g, error, r);
-    bool sure = r->violation > p->tolerance || r->violation + r->violation_error <= p->tolerance;
+    bool sure = r->violation > p->tolerance || mcr_linear_worst(r) <= p->tolerance;
     if (!s && (!sure || r->violation_error > DOUBT * p->tolerance))
         s = look_closer(d, p, b, g, error, r);
     mcr_free(ctx, error);
@@ -352,6 +351,11 @@ void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
             b[i] = fmin(fmax(b[i] - (sum > 0 ? step : -step), p->lo[i]), p->hi[i]);
         }
     }
+}
+
+double mcr_linear_worst(const mcr_qp_result *result)
+{
+    return result->violation + result->violation_error;
 }
 
 bool mcr_linear_is_over(mcr *ctx, const mcr_qp *p, double began, double violation,

@@ -42,6 +42,8 @@ mcr_status mcr_linear_evaluate_at(mcr_gram *gram, const mcr_qp *problem, const d
 /* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound
  * (of all, if these have not enough space). */
 void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);
+/* What is compared with the tolerance: the violation as evaluated, and what rounding may hide. */
+double mcr_linear_worst(const mcr_qp_result *result);
 /* Whether to end, by time or the user: then result->stop says so. */
 bool mcr_linear_is_over(mcr *ctx, const mcr_qp *problem, double began, double violation,
                         mcr_qp_result *result);

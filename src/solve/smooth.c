@@ -476,7 +476,7 @@ static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
             s = descend(t, t->place.last, true, &over);
         if (!s)
             s = evaluate(t, b, g, w);
-        if (s || over || t->result->violation <= t->p->tolerance)
+        if (s || over || mcr_linear_worst(t->result) <= t->p->tolerance)
             break;
         bool some_out = t->near.count >= 0;
         if (some_out || t->off > 0)
@@ -486,7 +486,7 @@ static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
         t->floats = false;
         t->near.least = t->place.tries > TRIES / 2 ? INFINITY : t->near.least;
     }
-    if (!s && t->result->violation <= t->p->tolerance)
+    if (!s && mcr_linear_worst(t->result) <= t->p->tolerance)
         t->result->stop = MCR_STOP_OPTIMAL;
     else if (!over)
         t->result->stop = MCR_STOP_STUCK;
