@@ -135,19 +135,31 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
 
 /* ---- columns in different units ----------------------------------------------------------------*/
 
-/* Whether the expression has a kernel of distances or inner products without a scale per column. */
+static size_t word_length(const char *p)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)p[length]) || p[length] == '_')
+        length++;
+    return length;
+}
+
+/* Whether the expression has a kernel of distances or inner products of all columns, without a
+ * scale per column. */
 static int feels_units(const char *text)
 {
     static const char *const names[] = {"linear", "poly", "rbf",     "laplace",
                                         "matern", "rq",   "sigmoid", "cosine"};
     int feels = 0;
-    for (const char *p = text; *p; p += *p != '\0') {
-        size_t length = 0;
-        while (isalnum((unsigned char)p[length]) || p[length] == '_')
-            length++;
+    size_t length;
+    for (const char *p = text; *p; p += length ? length : 1) {
+        int known = 0;
+        length = word_length(p);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            feels |= strlen(names[i]) == length && strncmp(p, names[i], length) == 0;
-        p += length;
+            known |= strlen(names[i]) == length && strncmp(p, names[i], length) == 0;
+        feels |= known;
+        int value = p > text && (p[-1] == '=' || p[-1] == '.' || p[-1] == '-' || p[-1] == '+');
+        if (isalpha((unsigned char)*p) && !known && !value && p[length] != '=' && p[length] != '(')
+            return 0; /* a column */
     }
     return feels && !strpbrk(text, "[\"");
 }
