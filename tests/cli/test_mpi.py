@@ -13,6 +13,8 @@ import signal
 import subprocess
 import time
 
+import numpy as np
+
 import tap
 
 ALL = bool(os.environ.get("MERCER_ALL"))
@@ -136,6 +138,22 @@ def test_nystrom_of_several_data():
                 mpi(p, *fit, "-o", "p.mercer")
                 tap.mercer(verb, "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
                 check_same("p.csv", "one.csv")
+
+
+def test_values_that_stay_in_their_file():
+    """A memory budget below the size of the matrix: landmarks are loaded from the file."""
+    r = np.random.default_rng(5)
+    x = r.standard_normal((20000, 8))
+    np.save("x.npy", x)
+    np.save("y.npy", x[:, 0] + np.sin(x[:, 1]) + 0.1 * r.standard_normal(len(x)))
+    fit = ["fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=0.1)", "--lambda", "0.1", "--approx", "falkon",
+           "--rank", "100", "--tol", "1e-12", "--memory", "3M", "--quiet"]
+    tap.mercer(*fit, "-o", "one.mercer")
+    tap.mercer("predict", "one.mercer", "x.npy", "-o", "one.csv", "--quiet")
+    for p in (1, 2):
+        mpi(p, *fit, "-o", "p.mercer")
+        tap.mercer("predict", "p.mercer", "x.npy", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv")
 
 
 def test_predictions_in_order():
