@@ -133,7 +133,7 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
-/* ---- columns in different units ----------------------------------------------------------------*/
+/* ---- columns in different units ---------------------------------------------------------------*/
 
 static size_t word_length(const char *p)
 {
