@@ -87,7 +87,10 @@ int cli_evaluation_open(cli_evaluation *e, cli *c, const mcr_model *model, const
         return bad;
     if (!(e->target = cli_alloc_matrix(c, n, 1, sizeof *e->target)))
         return 1;
-    if (mcr_model_truth(c->ctx, model, data, e->target) == MCR_OK)
+    mcr_status status = mcr_model_truth(c->ctx, model, data, e->target);
+    if (status == MCR_NO_MEMORY)
+        return cli_fail(c, status);
+    if (status == MCR_OK)
         e->what.target = e->target;
     if (k > 0 && e->what.target)
         name_targets(e, data);

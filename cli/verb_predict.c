@@ -475,6 +475,8 @@ static int measure(predict_job *job)
     } else if (!e->what.target) {
         return 0;
     }
+    if (status == MCR_NO_MEMORY)
+        return cli_fail(a->c, status);
     if (status != MCR_OK) {
         cli_progress_log(a->c, MCR_LOG_WARNING, mcr_message(ctx));
         return 0;

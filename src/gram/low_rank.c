@@ -5,13 +5,18 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/order.h"
 #include "base/threads.h"
 #include "gram/factor_impl.h"
 #include "gram/stored.h"
 
-enum { BAND = 256 }; /* rows of a worker's item */
+enum {
+    BAND = 256,    /* rows of a worker's item */
+    FEW = 16,      /* columns after which the trace shows how fast it falls */
+    FIRST_LD = 64, /* values between two rows of L, at first */
+};
 
 typedef struct column_job {
     mcr *ctx;
@@ -21,7 +26,8 @@ typedef struct column_job {
     int64_t lda;
     double *fresh;     /* n: the pivot's row; */
     const double *row; /* that, or in a */
-    double *l;         /* n x most */
+    double *l;         /* n x most, of which n x ld are in use: memory is touched as L grows */
+    int64_t ld;
     double *left;      /* diagonal of what is left */
     int64_t pivot, column;
     double root;
@@ -31,11 +37,11 @@ typedef struct column_job {
 static mcr_status column_band(void *arg, int64_t first, int64_t end)
 {
     const column_job *j = arg;
-    const double *p = j->l + j->pivot * j->most, *row = j->row;
-    if (mcr_deadline_over(j->ctx)) /* the first column touches all of the memory */
+    const double *p = j->l + j->pivot * j->ld, *row = j->row;
+    if (mcr_deadline_over(j->ctx)) /* long rows, and memory that is touched for the first time */
         return mcr_fail(j->ctx, MCR_STOPPED, "interrupted");
     for (int64_t i = first; i < end; i++) {
-        double *l = j->l + i * j->most, sum = row[i];
+        double *l = j->l + i * j->ld, sum = row[i];
         for (int64_t c = 0; c < j->column; c++)
             sum -= l[c] * p[c];
         l[j->column] = i == j->pivot ? j->root : sum / j->root;
@@ -53,11 +59,19 @@ static mcr_status take_row(column_job *j)
                    : MCR_OK;
 }
 
+/* Makes room for more columns, in place: the last row moves first. */
+static void widen(column_job *j)
+{
+    int64_t ld = j->ld < j->most / 4 ? 4 * j->ld : j->most;
+    for (int64_t i = j->n - 1; i > 0; i--)
+        memmove(j->l + i * ld, j->l + i * j->ld, sizeof *j->l * (size_t)j->column);
+    j->ld = ld;
+}
+
 /* Whether the allowed number of columns will not be enough: the trace falls ever more slowly, so
  * later columns gain at most as much as those so far. */
 static bool is_hopeless(const column_job *j, double share, double trace, double whole)
 {
-    enum { FEW = 16 };
     return !j->order && j->column >= FEW &&
            log(whole / trace) * (double)j->most < log(1 / share) * (double)j->column;
 }
@@ -66,6 +80,7 @@ static bool is_hopeless(const column_job *j, double share, double trace, double 
 static mcr_status reduce(column_job *j, double share, bool *enough)
 {
     double whole = 0;
+    j->ld = j->most < FIRST_LD ? j->most : FIRST_LD;
     mcr_status s = j->gram ? mcr_gram_diagonal(j->gram, 0, j->left) : MCR_OK;
     for (int64_t i = 0; i < j->n && !s; i++)
         whole += j->left[i] = fmax(j->gram ? j->left[i] : j->a[i * j->lda + i], 0);
@@ -79,6 +94,8 @@ static mcr_status reduce(column_job *j, double share, bool *enough)
         *enough = trace <= share * whole;
         if (*enough || j->column == j->most || is_hopeless(j, share, trace, whole))
             break;
+        if (j->column == j->ld)
+            widen(j);
         j->root = sqrt(j->left[j->pivot]);
         if (j->order)
             j->order[j->column] = j->pivot;
@@ -111,7 +128,7 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t
     enough = enough && j.column > 0;
     if (!s && enough)
         s = mcr_gram_factor(out, ctx,
-                            &(mcr_factor){.n = n, .p = j.column, .dense = j.l, .ld = most});
+                            &(mcr_factor){.n = n, .p = j.column, .dense = j.l, .ld = j.ld});
     if (s || !enough) {
         mcr_free(ctx, j.l);
         mcr_budget_give(ctx, bytes);
