@@ -85,23 +85,62 @@ void mcr_labels_name_classes(mcr_labels *l)
     l->named = true;
 }
 
-bool mcr_labels_are_known(const mcr_labels *l, const char *const *known)
+/* A table of the known labels: their numbers from 1, 0 for none. Where labels are numbers, those
+ * that are not cannot be one of them. */
+typedef struct known_table {
+    const mcr_labels *of;
+    const char *const *known;
+    int64_t *slot, mask;
+} known_table;
+
+static uint64_t hash_label(const mcr_labels *l, const char *text, size_t length, double value)
 {
-    double value;
-    if (*known == NULL)
-        return !l->words;
-    for (; *known != NULL; known++) {
-        size_t length = strlen(*known);
-        bool number = mcr_parse_real(*known, *known + length, &value) == *known + length;
-        for (int64_t i = 0; i < l->count; i++) {
-            int64_t from = i > 0 ? l->end[i - 1] : 0;
-            if (l->words || !number ? (size_t)(l->end[i] - from) == length &&
-                                          memcmp(l->text + from, *known, length) == 0
-                                    : l->value[i] == value)
-                return true;
-        }
+    return l->words ? mcr_hash_bytes(l->ctx, 0, text, length)
+                    : mcr_hash_word(l->ctx, 0, mcr_real_bits(value));
+}
+
+/* The slot of a label, or the free slot where it would go. */
+static int64_t find_known(const known_table *t, const char *text, size_t length, double value)
+{
+    int64_t i = (int64_t)(hash_label(t->of, text, length, value) & (uint64_t)t->mask);
+    for (; t->slot[i]; i = (i + 1) & t->mask) {
+        const char *word = t->known[t->slot[i] - 1];
+        size_t size = strlen(word);
+        double other;
+        if (t->of->words ? size == length && memcmp(word, text, length) == 0
+                         : mcr_parse_real(word, word + size, &other) && other == value)
+            break;
     }
-    return false;
+    return i;
+}
+
+mcr_status mcr_labels_are_known(const mcr_labels *l, const char *const *known, bool *are)
+{
+    known_table t = {.of = l, .known = known};
+    int64_t count = 0, slots = 2;
+    while (known[count] != NULL)
+        count++;
+    *are = count == 0 && !l->words;
+    while (slots < 2 * count)
+        slots *= 2;
+    t.mask = slots - 1;
+    t.slot = mcr_alloc_zero(l->ctx, (size_t)slots, sizeof *t.slot);
+    if (!t.slot)
+        return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < count; k++) {
+        size_t length = strlen(known[k]);
+        double value = 0;
+        bool number = mcr_parse_real(known[k], known[k] + length, &value) == known[k] + length;
+        if (l->words || (number && !isnan(value)))
+            t.slot[find_known(&t, known[k], length, value)] = k + 1;
+    }
+    for (int64_t i = 0; i < l->count && count > 0 && !*are; i++) {
+        int64_t from = i > 0 ? l->end[i - 1] : 0;
+        double value = l->words ? 0 : l->value[i];
+        *are = t.slot[find_known(&t, l->text + from, (size_t)(l->end[i] - from), value)] != 0;
+    }
+    mcr_free(l->ctx, t.slot);
+    return MCR_OK;
 }
 
 int64_t mcr_labels_not_finite(const mcr_labels *l)

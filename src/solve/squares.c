@@ -346,23 +346,66 @@ bool mcr_squares_is_solved(const mcr_squares *q)
     return q->jitter == 0 || q->residual <= q->tol;
 }
 
-/* The error of the value, of which rounding in products with G is the cause: of the residual, or
- * of its product with G, whose largest eigenvalue the trace bounds. */
-static double value_error(const mcr_squares *q, bool solved, const double *error)
+/* The rounding error of W^1/2 G W^1/2 v, in the norm, of each output. space: 2 n x outputs. */
+static mcr_status product_norms(mcr_squares *q, const double *v, double share, double *space,
+                                double *norm)
+{
+    int64_t k = q->outputs, all = q->n * k;
+    double *error = space + all;
+    for (int64_t at = 0; at < all; at++)
+        space[at] = q->root[at / k] * v[at];
+    mcr_status s = mcr_gram_product_error(q->gram, space, k, share, error);
+    for (int64_t at = 0; at < all && !s; at++)
+        error[at] *= q->root[at / k];
+    for (int64_t o = 0; o < k && !s; o++)
+        norm[o] = norm_of(q, error, o);
+    return s;
+}
+
+/* What the rounding of its products adds to the error of the gradient: *above of each output to
+ * its norm, *below to that of the gradient at 0, which is always in double. */
+static mcr_status slope_errors(mcr_squares *q, double share, double *above, double *below)
+{
+    double *space = mcr_alloc(q->ctx, 2 * (uint64_t)(q->n * q->outputs), sizeof *space);
+    mcr_status s = space ? product_norms(q, q->rest, share, space, above) : MCR_NO_MEMORY;
+    if (!s)
+        s = product_norms(q, q->b, NAN, space, below);
+    for (int64_t o = 0; o < q->outputs && !s; o++) { /* factors of weights, and numbers as stored */
+        above[o] += 2 * DBL_EPSILON * norm_of(q, q->slope, o);
+        below[o] += 2 * DBL_EPSILON * norm_of(q, q->unit, o);
+    }
+    mcr_free(q->ctx, space);
+    return s;
+}
+
+/* The error of the residual, relative to b, of which rounding in products with G is the cause; or
+ * of the gradient, which is its product with G: the trace bounds the largest eigenvalue. share: of
+ * the product that the gradient is. */
+static mcr_status value_error(mcr_squares *q, bool solved, const double *error, double share,
+                              double *value)
 {
     int64_t k = q->outputs;
-    double trace = solved ? 1 : 0, worst = 0;
+    double trace = solved ? 1 : 0, *above = mcr_alloc_zero(q->ctx, 2 * (uint64_t)k, sizeof *above);
+    double *below = above ? above + k : NULL;
+    mcr_status s = !above ? MCR_NO_MEMORY : solved ? MCR_OK : slope_errors(q, share, above, below);
     for (int64_t i = 0; i < q->n && !solved; i++)
         trace += fabs(q->diagonal[i]);
-    for (int64_t o = 0; o < k; o++) {
+    *value = s ? NAN : 0;
+    for (int64_t o = 0; o < k && !s; o++) {
         double near = 0, unit = norm_of(q, solved ? q->b : q->unit, o);
         for (int64_t i = 0, at = o; i < q->n; i++, at += k) {
             double slip = error[at] + DBL_EPSILON * (fabs(q->y[at]) + fabs(q->f[at]));
             near += q->weight[i] * slip * slip;
         }
-        worst = fmax(worst, trace * sqrt(near) / (unit > 0 ? unit : 1));
+        double off = trace * sqrt(near) + above[o];
+        if (!solved && unit > 0) { /* unit errs, too */
+            off += norm_of(q, q->slope, o) / unit * below[o];
+            unit = fmax(unit - below[o], DBL_MIN);
+        }
+        *value = fmin(fmax(*value, off / (unit > 0 ? unit : 1)), DBL_MAX);
     }
-    return worst;
+    mcr_free(q->ctx, above);
+    return s;
 }
 
 static double objective_error(const mcr_squares *q, const double *a, const double *error,
@@ -430,7 +473,9 @@ static mcr_status find_errors(mcr_squares *q, const double *a, double *error, do
                        : MCR_OK;
     if (!s)
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
-    *value = s ? NAN : value_error(q, solved, error);
+    *value = NAN;
+    if (!s)
+        s = value_error(q, solved, error, share, value);
     if (s || closer || DOUBT * *value <= q->tol)
         return s;
     s = evaluate_extended(q, solved, &share);
@@ -441,7 +486,8 @@ static mcr_status find_errors(mcr_squares *q, const double *a, double *error, do
     if (!s && isfinite(share)) {
         q->share = share;
         s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
-        *value = value_error(q, solved, error);
+        if (!s)
+            s = value_error(q, solved, error, share, value);
     }
     return s;
 }
