@@ -133,6 +133,100 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
+/* ---- columns in different units ---------------------------------------------------------------*/
+
+static size_t word_length(const char *p)
+{
+    size_t length = 0;
+    while (isalnum((unsigned char)p[length]) || p[length] == '_')
+        length++;
+    return length;
+}
+
+/* Whether the expression has a kernel of distances or inner products of all columns, without a
+ * scale per column. */
+static int feels_units(const char *text)
+{
+    static const char *const names[] = {"linear", "poly", "rbf",     "laplace",
+                                        "matern", "rq",   "sigmoid", "cosine"};
+    int feels = 0;
+    size_t length;
+    for (const char *p = text; *p; p += length ? length : 1) {
+        int known = 0;
+        length = word_length(p);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            known |= strlen(names[i]) == length && strncmp(p, names[i], length) == 0;
+        feels |= known;
+        int value = p > text && (p[-1] == '=' || p[-1] == '.' || p[-1] == '-' || p[-1] == '+');
+        if (isalpha((unsigned char)*p) && !known && !value && p[length] != '=' && p[length] != '(')
+            return 0; /* a column */
+    }
+    return feels && !strpbrk(text, "[\"");
+}
+
+/* The standard deviation of each column in a sample; NAN: all values are missing. */
+static void find_spreads(const mcr_data *data, int64_t cols, double *spread)
+{
+    enum { LOOKED_AT = 2000 };
+    int64_t n = mcr_data_count(data), step = n / LOOKED_AT + 1;
+    double *row = cli_alloc((size_t)(3 * cols), sizeof *row), *count = row + cols;
+    double *mean = count + cols;
+    for (int64_t k = 0; k < cols; k++)
+        spread[k] = mean[k] = count[k] = 0;
+    for (int64_t i = 0; i < n; i += step) {
+        if (mcr_data_vector(data, 0, i, row) != MCR_OK)
+            continue;
+        for (int64_t k = 0; k < cols; k++) {
+            double off = row[k] - mean[k];
+            if (isnan(off))
+                continue;
+            mean[k] += off / ++count[k];
+            spread[k] += off * (row[k] - mean[k]);
+        }
+    }
+    for (int64_t k = 0; k < cols; k++)
+        spread[k] = sqrt(spread[k] / count[k]);
+    free(row);
+}
+
+static const char *column_text(const mcr_data *data, int64_t k, char text[128])
+{
+    const char *name = mcr_data_column_name(data, 0, k);
+    if (name)
+        snprintf(text, 128, "\"%.100s\"", name);
+    else
+        snprintf(text, 128, "%" PRId64, k + 1);
+    return text;
+}
+
+void cli_advise_scale(cli *c, const mcr_data *data, const mcr_kernel *kernel)
+{
+    const double far = 100;
+    char line[512], name[2][128];
+    int64_t least = -1, most = -1;
+    mcr_field_info f = MCR_INIT(mcr_field_info);
+    if (!feels_units(mcr_kernel_text(kernel)) || mcr_data_fields(data) != 1 ||
+        mcr_data_field_info(data, 0, &f) != MCR_OK || f.kind != MCR_DENSE || f.cols < 2)
+        return;
+    double *spread = cli_alloc((size_t)f.cols, sizeof *spread);
+    find_spreads(data, f.cols, spread);
+    for (int64_t k = 0; k < f.cols; k++) {
+        if (!(spread[k] > 0) || !isfinite(spread[k])) /* constant columns change nothing */
+            continue;
+        least = least < 0 || spread[k] < spread[least] ? k : least;
+        most = most < 0 || spread[k] > spread[most] ? k : most;
+    }
+    if (least >= 0 && spread[most] >= far * spread[least]) {
+        snprintf(line, sizeof line,
+                 "the standard deviation of column %s is %.2g, and that of column %s %.2g: the "
+                 "kernel sees little of the second; consider --scale standard",
+                 column_text(data, most, name[0]), spread[most], column_text(data, least, name[1]),
+                 spread[least]);
+        cli_progress_log(c, MCR_LOG_WARNING, line);
+    }
+    free(spread);
+}
+
 /* ---- approximate features ---------------------------------------------------------------------*/
 
 int cli_advise_approx(cli *c, int approx, int rank_given, int landmarks_given)

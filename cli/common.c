@@ -321,6 +321,8 @@ int cli_read_data(cli *c, mcr_data **out, const char *path)
     bad = cli_fail(c, mcr_data_read(out, c->ctx, path, &options));
     free(roles);
     free(id);
+    if (!bad && path && mcr_data_not_utf8(*out))
+        cli_tables_say_encoding(c, path, mcr_data_not_utf8(*out));
     return bad ? bad : fill(c, out);
 }
 

@@ -43,6 +43,7 @@ struct cli_stream {
     int64_t lines;       /* before this part */
     int64_t skipped, at; /* unreadable rows; the line of the first */
     char why[168];
+    int64_t not_utf8;         /* the first line with other bytes */
     int64_t dropped, missing; /* rows and values */
     unseen unseen[MOST_UNSEEN];
 };
@@ -226,8 +227,11 @@ int cli_stream_next(cli_stream *s, mcr_data **data)
     int64_t line;
     const char *why;
     int64_t skipped = mcr_data_skipped(*data, &line, &why);
+    int64_t before = first ? 0 : s->lines - (s->header > 0), other = mcr_data_not_utf8(*data);
+    if (other && !s->not_utf8)
+        cli_tables_say_encoding(s->c, s->path, s->not_utf8 = other + before);
     if (skipped && !s->skipped) {
-        s->at = line + (first ? 0 : s->lines - (s->header > 0));
+        s->at = line + before;
         snprintf(s->why, sizeof s->why, "%.160s", why);
     }
     s->skipped += skipped;

@@ -98,6 +98,16 @@ void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why
     cli_progress_log(c, MCR_LOG_WARNING, line);
 }
 
+void cli_tables_say_encoding(cli *c, const char *path, int64_t line)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "%.300s:%" PRId64 ": this line is not UTF-8: its bytes are used as they are (to "
+             "convert a file: iconv -f latin1 -t utf-8)",
+             path, line);
+    cli_progress_log(c, MCR_LOG_WARNING, text);
+}
+
 int64_t cli_tables_missing(const mcr_data *data)
 {
     int64_t sum = 0;

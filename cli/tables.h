@@ -16,6 +16,8 @@ void cli_tables_unseen(cli *c, const mcr_model *model, const mcr_data *data);
 
 void cli_tables_say_unseen(cli *c, const char *name, int64_t count, const char *word,
                            int64_t length);
+/* Reports that a line of a file is not UTF-8. */
+void cli_tables_say_encoding(cli *c, const char *path, int64_t line);
 /* Reports unreadable rows, the first of them in line `at`. */
 void cli_tables_say_skipped(cli *c, int64_t skipped, int64_t at, const char *why);
 /* Names the text columns that the default kernel of a table ignores, and how to use them. */

@@ -43,7 +43,7 @@ static mcr_status pack(const picking *p, mcr_text *text)
 {
     mcr_data *part = NULL;
     bool *wanted = mcr_alloc(p->ctx, (size_t)mcr_data_fields(p->data), sizeof *wanted);
-    mcr_status s = wanted ? mcr_data_select(&part, p->data, (mcr_rows){p->own, 0, p->count})
+    mcr_status s = wanted ? mcr_data_load(&part, p->data, (mcr_rows){p->own, 0, p->count})
                           : MCR_NO_MEMORY;
     for (int64_t f = 0; f < mcr_data_fields(p->data) && !s; f++)
         wanted[f] = true;

@@ -279,6 +279,9 @@ MCR_API mcr_status mcr_data_carried_text(const mcr_data *data, int64_t c, int64_
  * and *why: of the first row that was skipped. */
 MCR_API int64_t mcr_data_dropped(const mcr_data *data);
 MCR_API int64_t mcr_data_skipped(const mcr_data *data, int64_t *line, const char **why);
+/* csv, tsv and text: the line of the first byte that is not UTF-8; 0: there is none. Such bytes are
+ * used as they are. */
+MCR_API int64_t mcr_data_not_utf8(const mcr_data *data);
 /* The same objects with missing numbers and words filled with values computed from these objects,
  * by the method of the read options. For using a kernel without a learner: mcr_fit does this
  * itself. */

@@ -122,16 +122,29 @@ static int utf8_length(const unsigned char *p, const unsigned char *end)
     return length;
 }
 
-bool mcr_utf8_valid(const char *bytes, size_t length)
+const char *mcr_utf8_fault(const char *bytes, size_t length)
 {
     const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
+    const uint64_t high = 0x8080808080808080;
     while (p < end) {
+        uint64_t eight = high;
+        if (end - p >= 8)
+            memcpy(&eight, p, sizeof eight);
+        if (!(eight & high)) {
+            p += 8;
+            continue;
+        }
         int n = utf8_length(p, end);
         if (n == 0)
-            return false;
+            return (const char *)p;
         p += n;
     }
-    return true;
+    return NULL;
+}
+
+bool mcr_utf8_valid(const char *bytes, size_t length)
+{
+    return !mcr_utf8_fault(bytes, length);
 }
 
 static int put_utf8(char *to, uint32_t c)

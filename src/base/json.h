@@ -78,6 +78,8 @@ static inline const mcr_json_value *mcr_json_next(const mcr_json_value *value)
 
 /* Whether the bytes are UTF-8 (no overlong forms, no surrogates, at most U+10FFFF). */
 bool mcr_utf8_valid(const char *bytes, size_t length);
+/* The first byte that is not part of such a character; NULL: there is none. */
+const char *mcr_utf8_fault(const char *bytes, size_t length);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

@@ -359,6 +359,7 @@ static mcr_status join_carried(mcr_builder *b, joint *j, const mcr_data *const *
             memcpy(sum.why, parts[p]->skips.why, sizeof sum.why);
         sum.first = sum.bad == 0 ? parts[p]->skips.first : sum.first;
         sum.bad += parts[p]->skips.bad;
+        sum.not_utf8 = sum.not_utf8 ? sum.not_utf8 : parts[p]->skips.not_utf8;
     }
     mcr_builder_skips(b, parts[0]->missing, &sum);
     return status;

@@ -175,11 +175,12 @@ typedef enum mcr_missing {
     MCR_MISSING_KERNEL     /* the mean, and a column with the standard deviation where missing */
 } mcr_missing;
 
-/* The rows that a reader skipped. */
+/* The rows that a reader skipped, and what else it found. */
 typedef struct mcr_skips {
     int64_t dropped;    /* because of a missing value */
     int64_t bad, first; /* unreadable rows, and the line of the first */
     char why[160];
+    int64_t not_utf8; /* the line of the first byte that is not UTF-8; 0: none */
 } mcr_skips;
 
 struct mcr_data {

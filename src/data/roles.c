@@ -109,6 +109,11 @@ int64_t mcr_data_skipped(const mcr_data *data, int64_t *line, const char **why)
     return data->skips.bad;
 }
 
+int64_t mcr_data_not_utf8(const mcr_data *data)
+{
+    return data->skips.not_utf8;
+}
+
 bool mcr_data_has_holes(const mcr_data *data)
 {
     for (int64_t f = 0; f < data->fields; f++)

@@ -41,7 +41,7 @@ static void close_factor(mcr_gram *gram)
     if (g->owns_kept)
         mcr_free(gram->ctx, (float *)g->kept);
     mcr_budget_give(gram->ctx, g->taken);
-    mcr_free_all(gram->ctx, g->row, g);
+    mcr_free_all(gram->ctx, g->made, g->row, g);
 }
 
 void mcr_gram_factor_phase(mcr_gram *gram, const char *phase)

@@ -125,9 +125,10 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t
 mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,
                            int64_t *order, int64_t *count);
 
-/* Keeps rows that are computed in blocks as floats, as many as fit into `most` bytes of the budget.
- * The block function is not called again for these. */
-mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most);
+/* Keeps rows that are computed in blocks, within `most` bytes of the budget: with `precise` as
+ * doubles if all of them fit, else as floats, as many as fit. The block function is not called
+ * again for these. */
+mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most, bool precise);
 /* Not NULL: passes over rows that are computed in blocks report their progress under this name, and
  * end with MCR_STOPPED if cancelled. */
 void mcr_gram_factor_phase(mcr_gram *gram, const char *phase);

@@ -16,6 +16,7 @@ typedef struct mcr_factor_gram {
     int64_t kept_rows;
     const char *phase;
     bool owns_kept;
+    double *made; /* owned: all rows of the source, as of.dense; NULL: none */
     size_t taken; /* of the memory budget */
     /* What the rows are made of, where it is the Gram's own. */
     void *source;

@@ -148,7 +148,7 @@ static mcr_status get_block(const slice *d, int64_t first, int64_t count, double
     if (is_stopped(d, first))
         return mcr_fail(d->ctx, MCR_STOPPED, "interrupted");
     copy_job j = {.d = d, .first = first, .count = count, .to = to};
-    if (d->g->of.block && !is_kept(d, first, count))
+    if (d->g->of.block && !d->g->of.dense && !is_kept(d, first, count))
         return make_block(d, first, count, to);
     return mcr_parallel_chunks(d->ctx, count, ROWS, copy_rows, &j);
 }
@@ -169,15 +169,40 @@ static mcr_status keep_rows(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
-mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most)
+/* All rows as doubles. */
+static mcr_status keep_all(mcr_factor_gram *g, const slice *d, size_t bytes)
+{
+    int64_t rows = block_rows(d);
+    mcr_status s = mcr_budget_take(d->ctx, bytes, "the features");
+    if (s)
+        return s;
+    double *to = mcr_alloc(d->ctx, bytes, 1);
+    s = to ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < d->n && !s; i += rows)
+        s = get_block(d, i, mcr_least(rows, d->n - i), to + i * d->p);
+    if (s) {
+        mcr_free(d->ctx, to);
+        mcr_budget_give(d->ctx, bytes);
+        return s;
+    }
+    g->of.dense = g->made = to;
+    g->of.ld = d->p;
+    g->taken += bytes;
+    return MCR_OK;
+}
+
+mcr_status mcr_gram_factor_keep(mcr_gram *gram, size_t most, bool precise)
 {
     mcr_factor_gram *g = mcr_gram_as_factor(gram);
     slice d = slice_of(gram, mcr_gram_all(gram));
     size_t each = (size_t)d.p * sizeof(float);
     int64_t count = mcr_least(d.n, (int64_t)(most / (each ? each : 1))), rows = block_rows(&d);
     count = count < d.n ? count / rows * rows : count; /* whole blocks */
-    if (!g->of.block || g->kept || d.row || count == 0)
+    if (!g->of.block || g->of.dense || g->kept || d.row || count == 0)
         return MCR_OK;
+    size_t all = (size_t)d.n * (size_t)d.p * sizeof(double);
+    if (precise && all <= most)
+        return keep_all(g, &d, all);
     mcr_status s = mcr_budget_take(d.ctx, (size_t)count * each, "the features");
     if (s)
         return s;

@@ -5,6 +5,7 @@
  */
 #include "gram/bound.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -59,15 +60,23 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
     return s;
 }
 
-/* Lanes of products from half of the values: their sums take a few dozen megabytes at most. 0: too
- * few or too many objects, or more vectors than one turn has, which would compute all of it
- * again. */
+static size_t bytes_of(const mcr_gram *g, int64_t lanes)
+{
+    int64_t tiles = mcr_workers(g->ctx) * (int64_t)MCR_HALF_TILE;
+    return sizeof(double) * (size_t)(g->rows * (lanes + 1) * MCR_THIN + tiles);
+}
+
+/* Lanes of products from half of the values: their sums take a few dozen megabytes at most, and at
+ * most a quarter of the budget, of which so much must be left. 0: too few or too many objects, or
+ * more vectors than one turn has, which would compute all of it again. */
 static int64_t lanes_of(const mcr_gram *g, int64_t cols)
 {
     enum { LEAST = 1000, MOST_LANES = 16, LEAST_LANES = 4, OBJECTS = 500000 };
-    int64_t lanes = OBJECTS / (g->rows > 0 ? g->rows : 1);
+    double each = sizeof(double) * MCR_THIN * fmax((double)g->rows, 1);
+    double fit = 0.25 * (double)mcr_memory_budget(g->ctx) / each - 1;
+    int64_t lanes = (int64_t)fmin(fmin(OBJECTS / fmax((double)g->rows, 1), fit), MOST_LANES);
     bool suits = g->symmetric && g->rows >= LEAST && cols <= MCR_THIN && lanes >= LEAST_LANES;
-    return !suits ? 0 : lanes < MOST_LANES ? lanes : MOST_LANES;
+    return suits && bytes_of(g, lanes) <= mcr_budget_left(g->ctx) ? lanes : 0;
 }
 
 typedef struct half_job {
@@ -95,9 +104,8 @@ static mcr_status make_tile(void *self, int64_t at, mcr_rows x, mcr_rows z, int 
 static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int64_t cols,
                                 double *kv)
 {
-    int64_t n = g->rows, workers = mcr_workers(g->ctx);
-    double *x = mcr_alloc(g->ctx, (uint64_t)(n * (lanes + 1) * MCR_THIN + workers * MCR_HALF_TILE),
-                          sizeof *x);
+    int64_t n = g->rows;
+    double *x = mcr_alloc(g->ctx, bytes_of(g, lanes), 1);
     if (!x)
         return MCR_NO_MEMORY;
     double *y = x + n * MCR_THIN;
@@ -111,8 +119,12 @@ static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int
 mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, double *kv)
 {
     int64_t lanes = lanes_of(g, cols);
-    if (lanes)
-        return multiply_half(g, lanes, v, cols, kv);
+    size_t taken = lanes ? bytes_of(g, lanes) : 0;
+    if (lanes && !mcr_budget_take(g->ctx, taken, "products with kernel values")) {
+        mcr_status half = multiply_half(g, lanes, v, cols, kv);
+        mcr_budget_give(g->ctx, taken);
+        return half;
+    }
     int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);
     double *vt = mcr_alloc(g->ctx, (uint64_t)n * (uint64_t)cols, sizeof *vt);
     if (!vt)

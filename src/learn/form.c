@@ -116,6 +116,13 @@ static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr
            n * p * sizeof(double) > (double)spare_bytes(in, work, mcr_map_count(form->map));
 }
 
+/* Whether to keep features as doubles, if all of them fit: floats show in the eighth digit of
+ * predictions. Solvers that read features many times are faster with floats. */
+static bool takes_doubles(const mcr_form_work *work)
+{
+    return work->kind == MCR_WORK_RIDGE || work->kind == MCR_WORK_PCA;
+}
+
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
                                    const mcr_form_options *o, const mcr_form_work *work)
 {
@@ -142,7 +149,7 @@ static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
              (long long)p, how.approx == MCR_APPROX_RFF ? "random Fourier features" : "nystrom",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
     mcr_gram_factor_phase(form->gram, "features");
-    s = mcr_gram_factor_keep(form->gram, spare_bytes(in, work, p));
+    s = mcr_gram_factor_keep(form->gram, spare_bytes(in, work, p), takes_doubles(work));
     mcr_gram_factor_phase(form->gram, NULL); /* solvers report their own progress */
     return s;
 }
@@ -222,7 +229,7 @@ mcr_status mcr_form_near(mcr_gram **near, mcr_map **map, const mcr_learning *in,
     if (s)
         return s;
     mcr_gram_factor_phase(*near, "landmarks");
-    s = mcr_gram_factor_keep(*near, mcr_budget_left(in->ctx) / 2);
+    s = mcr_gram_factor_keep(*near, mcr_budget_left(in->ctx) / 2, false);
     mcr_gram_factor_phase(*near, NULL); /* solvers report their own progress */
     return s;
 }

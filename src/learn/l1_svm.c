@@ -90,9 +90,8 @@ static mcr_status add_coefficient(program *g, int64_t j)
         g->row[i] *= p->y[i];
     g->in[j] = 1;
     g->object[g->rows++] = j;
-    if (g->simplex)
-        mcr_lp_add(g->simplex, -1, 1, g->row);
-    return g->simplex ? MCR_OK : mcr_interior_add(g->interior, -1, 1, g->row);
+    return g->simplex ? mcr_lp_add(g->simplex, -1, 1, g->row)
+                      : mcr_interior_add(g->interior, -1, 1, g->row);
 }
 
 /* The bias with the least loss for these decision values: the loss is convex and has a kink for
@@ -269,7 +268,9 @@ static mcr_status change_method(program *g, double C, bool *can)
     *can = s != MCR_IO;
     if (s)
         return *can ? s : MCR_OK;
-    mcr_lp_add(g->simplex, 0, 0, g->p->y);
+    mcr_interior_close(g->interior); /* one program at a time */
+    g->interior = NULL;
+    s = mcr_lp_add(g->simplex, 0, 0, g->p->y);
     for (g->rows = 0; g->rows < count && !s;)
         s = add_coefficient(g, g->object[g->rows]);
     return s;
@@ -385,6 +386,12 @@ static mcr_status solve(const void *values, mcr_binary *p)
     return s;
 }
 
+/* All coefficients may enter. */
+static double most_bytes(int64_t n)
+{
+    return mcr_interior_bytes(n, n + 1);
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *o = in->params;
@@ -395,6 +402,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         .probability = o->probability,
         .time_limit = o->time_limit,
         .solve = solve,
+        .bytes = most_bytes,
         .params = o,
         .certificate = "relative duality gap",
         .prices = true,
@@ -418,4 +426,5 @@ const mcr_learner_type mcr_learner_l1_svm = {
     .no_primal = "its penalty is on the coefficients of objects, and weights of features have none",
     .weights_count = true,
     .factorises = true,
+    .bytes = most_bytes,
 };

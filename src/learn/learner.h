@@ -320,10 +320,11 @@ typedef struct mcr_learner_type {
     bool weights_count; /* a weight of 2 is the same as two objects: equal ones may be merged */
     bool dense;         /* factorises n x n matrices: BLAS should run its best code */
     bool factorises;    /* smaller matrices, for most of its time: the same */
-    bool no_start;      /* has no use for a model to start from */
-    bool convex;        /* its problem is convex if K is PSD: else the optimum is a local one */
-    bool spreads;       /* can be trained if rows are spread over several processes (base/team.h) */
-    bool takes_k;       /* it can use values of K in float */
+    double (*bytes)(int64_t n); /* of the budget that a training takes, at most; NULL: dense says */
+    bool no_start;              /* has no use for a model to start from */
+    bool convex;  /* its problem is convex if K is PSD: else the optimum is a local one */
+    bool spreads; /* can be trained if rows are spread over several processes (base/team.h) */
+    bool takes_k; /* it can use values of K in float */
     /* Whether, with these parameters, it can learn on a fold of a K in float (mcr_gram_fold) and
      * return the decision values of the held-out objects (mcr_fitted.held_out); NULL: it cannot. */
     bool (*takes_fold)(const void *params);

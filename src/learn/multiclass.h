@@ -53,6 +53,7 @@ typedef struct mcr_multiclass {
     mcr_binary_solver *solve;
     const void *params;
     const char *certificate;
+    double (*bytes)(int64_t n);   /* of the budget, for n objects, at most; NULL: as mcr_qp */
     bool share_k;                 /* problems on the same objects may share a K in float */
     const mcr_form_options *form; /* NULL: kernel values only */
     bool prices;                  /* the solver fills in `price`: models keep it */

@@ -286,6 +286,8 @@ double mcr_class_needs(const job *j)
     double bytes = shared ? 2 * sizeof(double) * whole * whole : 0;
     if (!shared || j->curve)
         bytes = fmax(bytes, 8 * sizeof(double) * set * set);
+    if (j->how->bytes)
+        bytes = j->how->bytes(n);
     /* Some of the objects, or most, are bound again. */
     return bytes + (j->curve ? 4 : 2) * j->bound * (double)n / (double)j->n;
 }

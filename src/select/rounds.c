@@ -26,7 +26,9 @@ enum { MANY_OBJECTS = 20000, HEATS = 2 /* splits after which two thirds are drop
 
 bool mcr_run_parallel(mcr *ctx, const mcr_learner_type *type, int64_t n, int64_t items)
 {
-    double matrix = type->dense ? (double)n * (double)n * sizeof(double) * 2 : 0;
+    double matrix = type->bytes   ? type->bytes(n)
+                    : type->dense ? (double)n * (double)n * sizeof(double) * 2
+                                  : 0;
     return items > 1 && n <= MANY_OBJECTS &&
            matrix * mcr_workers(ctx) < 0.5 * (double)mcr_budget_left(ctx);
 }

@@ -41,6 +41,7 @@ struct mcr_lp {
     Clp_Simplex *model;
     int columns;
     int *every_column;
+    size_t taken; /* of the memory budget */
 };
 
 static mcr_status load(mcr_lp *lp)
@@ -104,13 +105,21 @@ void mcr_lp_close(mcr_lp *lp)
         lp->deleteModel(lp->model);
     if (lp->library)
         dlclose(lp->library);
+    mcr_budget_give(lp->ctx, lp->taken);
     mcr_free_all(lp->ctx, lp->every_column, lp);
 }
 
-void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
+mcr_status mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
 {
+    /* Values and indices, by columns and, for the dual simplex method, by rows. */
+    size_t bytes = 2 * (size_t)lp->columns * (sizeof(double) + sizeof(int));
+    mcr_status s = mcr_budget_take(lp->ctx, bytes, "a further row of a linear program");
+    if (s)
+        return s;
+    lp->taken += bytes;
     CoinBigIndex start[2] = {0, (CoinBigIndex)lp->columns};
     lp->addRows(lp->model, 1, &lower, &upper, start, lp->every_column, value);
+    return MCR_OK;
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
@@ -151,12 +160,13 @@ void mcr_lp_close(mcr_lp *lp)
     (void)lp;
 }
 
-void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
+mcr_status mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
 {
     (void)lp;
     (void)lower;
     (void)upper;
     (void)value;
+    return MCR_BAD_CALL;
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,

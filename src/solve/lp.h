@@ -20,8 +20,9 @@ typedef struct mcr_lp mcr_lp;
 mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *cost,
                        const double *low, const double *high);
 void mcr_lp_close(mcr_lp *lp); /* NULL allowed */
-/* A row with one value for each column. */
-void mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value);
+/* A row with one value for each column. An estimate of what CLP stores for it is taken from the
+ * memory budget; a row that does not fit is refused. */
+mcr_status mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value);
 /* Solves; *ended is false when `seconds` (0: no limit) were not enough. x: one value per column,
  * dual: one per row, so that cost - A'dual is the slope of x. Borrowed until the next call. */
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,

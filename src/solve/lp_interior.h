@@ -5,6 +5,9 @@
  * By a primal-dual interior point method. Rows are added as they are needed, for programs with too
  * many rows to include all of them. All bounds are finite.
  *
+ * All of its memory counts as part of the budget. A row that does not fit is refused with the size
+ * of the program that it would make; the program is then of no further use but to be closed.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef MCR_SOLVE_LP_INTERIOR_H
@@ -21,6 +24,8 @@ typedef struct mcr_interior_result {
     int64_t steps;
 } mcr_interior_result;
 
+/* The budget that a program of so many rows may take with one worker, at most. */
+double mcr_interior_bytes(int64_t columns, int64_t rows);
 /* A program without rows. */
 mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, const double *cost,
                              const double *low, const double *high);

@@ -13,6 +13,8 @@ import signal
 import subprocess
 import time
 
+import numpy as np
+
 import tap
 
 ALL = bool(os.environ.get("MERCER_ALL"))
@@ -119,7 +121,39 @@ def test_nystrom_and_the_default_kernel():
         gamma, wanted = (float(o["kernel"].split("=")[1][:-1]) for o in (out, one))
         tap.check_near(gamma, wanted, 1e-10, "gamma")
         tap.mercer("predict", "p.mercer", "f.libsvm", "-o", "p.csv", "--quiet")
-        check_same("p.csv", "one.csv", 1e-5)
+        check_same("p.csv", "one.csv")
+
+
+def test_nystrom_of_several_data():
+    """ridge and pca, whose features one process keeps as doubles."""
+    options = ["-k", "rbf(gamma=0.5)", "--approx", "nystrom", "--rank", "40"]
+    for seed in (1, 2, 3) if ALL else (1,):
+        tap.mercer("sample", "friedman", "-n", "500", "--seed", seed, "-o", "f.csv")
+        for learner, verb, more in (("ridge", "predict", ["--lambda", "0.1"]),
+                                    ("pca", "transform", ["--target", "none", "--components", "4"])):
+            fit = ["fit", learner, "f.csv", *options, *more, "--quiet"]
+            tap.mercer(*fit, "-o", "one.mercer")
+            tap.mercer(verb, "one.mercer", "f.csv", "-o", "one.csv", "--quiet")
+            for p in (1, 2, 3, 4) if ALL else (3,):
+                mpi(p, *fit, "-o", "p.mercer")
+                tap.mercer(verb, "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
+                check_same("p.csv", "one.csv")
+
+
+def test_values_that_stay_in_their_file():
+    """A memory budget below the size of the matrix: landmarks are loaded from the file."""
+    r = np.random.default_rng(5)
+    x = r.standard_normal((20000, 8))
+    np.save("x.npy", x)
+    np.save("y.npy", x[:, 0] + np.sin(x[:, 1]) + 0.1 * r.standard_normal(len(x)))
+    fit = ["fit", "ridge", "x.npy", "--target", "y.npy", "-k", "rbf(gamma=0.1)", "--lambda", "0.1", "--approx", "falkon",
+           "--rank", "100", "--tol", "1e-12", "--memory", "3M", "--quiet"]
+    tap.mercer(*fit, "-o", "one.mercer")
+    tap.mercer("predict", "one.mercer", "x.npy", "-o", "one.csv", "--quiet")
+    for p in (1, 2):
+        mpi(p, *fit, "-o", "p.mercer")
+        tap.mercer("predict", "p.mercer", "x.npy", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv")
 
 
 def test_predictions_in_order():
@@ -218,7 +252,7 @@ def test_checkpoint_on_other_ranks():
         more = ["--checkpoint", "d", "-o", "p.mercer"]
         mpi(p, *fit, *more) if p else tap.mercer(*fit, *more)
         tap.mercer("predict", "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
-        check_same("p.csv", "one.csv", 1e-7)
+        check_same("p.csv", "one.csv")
     one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is not the checkpoint of this training")
     tap.mercer("fit", "pca", "f.csv", "--checkpoint", "c", status=2)
 

@@ -78,6 +78,18 @@ def test_faults_have_the_line_of_the_table():
     tap.check_equal(sum(1 for line in open("p.txt") if not line.startswith("#")), 199999)
 
 
+def test_bytes_that_are_not_utf8():
+    """Reported once, with the line of the table."""
+    r = random.Random(5)
+    text = (HEADER + "".join(row(i, r) for i in range(9000))).encode()
+    bad = b"r1,0.1,5,r\xe9d,yes\n"
+    done = subprocess.run([tap.MERCER, "predict", model(), "-"], input=text + bad + text[len(HEADER):] + bad,
+                          capture_output=True)
+    err = done.stderr.decode(errors="replace")
+    assert done.returncode == 0 and err.count("not UTF-8") == 1, err
+    assert "-:9002: this line is not UTF-8" in err, err
+
+
 def test_quotes_unknown_words_and_classes():
     text = HEADER + 'r1,1,2,"re\nd",yes\nr2,1,2,pink,maybe\n'
     done = piped(text)

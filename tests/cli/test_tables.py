@@ -23,6 +23,47 @@ def roles(path, *options):
     return {c["name"]: c["role"] for c in tap.mercer_json("info", path, *options)["columns"]}
 
 
+def test_bytes_that_are_not_utf8():
+    rows = [b"%d,M\xfcller,%s\n" % (i, b"yes" if i % 2 else b"no") if i > 6 else
+            "{},Müller,{}\n".format(i, "yes" if i % 2 else "no").encode() for i in range(40)]
+    pathlib.Path("latin.csv").write_bytes(b"x,name,y\n" + b"".join(rows))
+    said = b"mercer: warning: latin.csv:9: this line is not UTF-8"
+    for call in (["info", "latin.csv"], ["info", "latin.csv", "--json"],
+                 ["fit", "svm", "latin.csv", "-k", "rbf(gamma=1)", "--json", "-o", "latin.mercer"]):
+        done = tap.mercer(*call, text=False)
+        tap.check_equal(done.stderr.count(b"not UTF-8"), 1)
+        assert said in done.stderr and b"not UTF-8" not in done.stdout, done.stderr
+    tap.check_equal(tap.mercer("info", "latin.csv", "--quiet", text=False).stderr, b"")
+    pathlib.Path("utf.csv").write_bytes(b"\xef\xbb\xbfx,name,y\n" + b"".join(rows[:7]))
+    tap.check_equal(tap.mercer("info", "utf.csv").stderr, "")
+    pathlib.Path("header.tsv").write_bytes(b"gr\xf6\xdfe\ty\n1\ta\n2\tb\n")
+    assert b"header.tsv:1: this line is not UTF-8" in tap.mercer("info", "header.tsv", text=False).stderr
+    pathlib.Path("lines.txt").write_bytes(b"a\tone\nb\ttw\xf3\na\tthr\xe9e\n")
+    assert b"lines.txt:2: this line is not UTF-8" in tap.mercer("info", "lines.txt", text=False).stderr
+
+
+def test_bytes_of_a_large_table():
+    """In a later block of the file, and after quotes with line ends."""
+    rows = "".join('%d,"two\nlines",%s\n' % (i, "yes" if i % 2 else "no") for i in range(40000))
+    pathlib.Path("large.csv").write_bytes(b"x,name,y\n" + rows.encode() + b"1,\xe9,no\n")
+    assert b"large.csv:80002: this line is not UTF-8" in tap.mercer("info", "large.csv", text=False).stderr
+
+
+def test_columns_in_different_units():
+    r = random.Random(4)
+    rows = [(r.gauss(40, 12), r.gauss(50000, 20000), r.gauss(0, 1), 5) for _ in range(80)]
+    pathlib.Path("units.csv").write_text("age,income,z,fixed,y\n" + "".join(
+        "%.1f,%.0f,%.3f,%d,%s\n" % (*x, "a" if x[0] > 40 else "b") for x in rows))
+    for kernel in ("rbf(gamma=0.1)", "linear", "2 * poly(degree=2) + rbf(gamma=1e-3)"):
+        err = tap.mercer("fit", "svm", "units.csv", "-k", kernel, "--max-steps", 1000).stderr
+        assert err.count("--scale standard") == 1 and "mercer: warning: the standard deviation" in err, err
+        assert 'of column "income" is' in err and 'of column "z"' in err, err
+    fit = ("fit", "svm", "units.csv", "--max-steps", 1000)
+    for call in (["-k", "rbf(gamma=0.1)", "--scale", "standard"], ["-k", "rbf(gamma=0.1)", "--quiet"],
+                 ["-k", "rbf(age, z, gamma=0.1)"], ["-k", "rbf(gamma=0.1)", "--only", "age,z"], ["-C", "1"]):
+        assert "--scale" not in tap.mercer(*fit, *call).stderr, call
+
+
 def test_thousands_are_refused():
     rows = "".join('%d,"%d,%03d.5",%s\n' % (i, 1 + i % 9, i * 37 % 1000, "yes" if i % 2 else "no") for i in range(60))
     pathlib.Path("thousands.csv").write_text("id,amount,buys\n" + rows)

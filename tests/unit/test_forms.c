@@ -51,7 +51,7 @@ static mcr_status give_rows(void *self, const int64_t *row, int64_t first, int64
     return MCR_OK;
 }
 
-enum { SPARSE, DENSE, MADE, KEPT, KINDS };
+enum { SPARSE, DENSE, MADE, KEPT, KEPT_DOUBLE, KINDS };
 
 static mcr_gram *factor_of(mcr *ctx, matrix *m, int kind)
 {
@@ -69,9 +69,11 @@ static mcr_gram *factor_of(mcr *ctx, matrix *m, int kind)
         f.self = m;
     }
     test_ok(ctx, mcr_gram_factor(&gram, ctx, &f));
-    if (kind == KEPT) {
-        test_ok(ctx, mcr_gram_factor_keep(gram, 1 << 30));
-        assert_int_equal(mcr_gram_bytes(gram), ROWS * COLS * sizeof(float));
+    if (kind >= KEPT) {
+        bool precise = kind == KEPT_DOUBLE;
+        test_ok(ctx, mcr_gram_factor_keep(gram, 1 << 30, precise));
+        assert_int_equal(mcr_gram_bytes(gram),
+                         ROWS * COLS * (precise ? sizeof(double) : sizeof(float)));
     }
     return gram;
 }

@@ -232,6 +232,47 @@ static void test_budget(void **context)
 
 /* Sums in extended precision where objects are listed twice and some rows are not wanted: as of the
  * matrix, and the same for both places of an object. */
+/* The largest block that was requested. */
+static size_t largest;
+
+static void *watched(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    largest = new_bytes > largest ? new_bytes : largest;
+    return mcr_default_realloc(user, block, old_bytes, new_bytes);
+}
+
+/* Products with K that is not kept take a quarter of the budget at most, and give it back. */
+static void test_product_budget(void **context)
+{
+    (void)context;
+    enum { N = 3000, COLS = 2 };
+    const size_t budget[] = {(size_t)1 << 20, (size_t)12 << 20, (size_t)1 << 30};
+    double *v = vectors(COLS, N), *first = vectors(COLS, N), *kv = vectors(COLS, N);
+    for (int b = 0; b < 3; b++) {
+        mcr *ctx = NULL;
+        mcr_config config = {
+            .size = sizeof config, .threads = 2, .memory_bytes = budget[b], .realloc = watched};
+        test_ok(NULL, mcr_open(&ctx, &config));
+        mcr_gram *gram = gram_of(ctx, "moons", "rbf(gamma=1)", N);
+        test_ok(ctx, mcr_gram_multiply(gram, v, COLS, kv)); /* packs the vectors */
+        size_t left = mcr_budget_left(ctx);
+        largest = 0;
+        test_ok(ctx, mcr_gram_multiply(gram, v, COLS, kv));
+        assert_int_equal(mcr_budget_left(ctx), left);
+        size_t tiles = 2 * MCR_HALF_TILE * sizeof(double) + 4096;
+        assert_true(largest <= budget[b] / 4 + tiles);
+        assert_true(b == 0 || largest > budget[0]);
+        if (b == 0)
+            memcpy(first, kv, sizeof *kv * COLS * N);
+        test_close_relative("products", kv, first, (int64_t)COLS * N, 1e-12);
+        mcr_gram_close(gram);
+        mcr_close(ctx);
+    }
+    free(v);
+    free(first);
+    free(kv);
+}
+
 static void test_extended(void **context)
 {
     static const char *const kernels[] = {"rbf(gamma=0.5)", "rbf(gamma=300)", "laplace(gamma=900)",
@@ -281,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test_setup_teardown(test_extended, test_setup, test_teardown),
         cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_product_budget),
         cmocka_unit_test_setup_teardown(test_rounding, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_centring, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),

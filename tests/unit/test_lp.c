@@ -114,11 +114,65 @@ static void test_threads(void **context)
     free(p);
 }
 
+/* The budget covers every block of a program, and is whole again when it is closed. */
+static void test_budget(void **context)
+{
+    (void)context;
+    enum { MORE = 300 };
+    sizes *p = make(1);
+    for (int threads = 1; threads <= 3; threads++) {
+        mcr *ctx = test_open(threads);
+        size_t all = mcr_budget_left(ctx), live = test_live_bytes(ctx);
+        mcr_interior *lp = NULL;
+        test_ok(ctx, mcr_interior_open(&lp, ctx, COLUMNS, p->cost, p->low, p->high));
+        for (int i = 0; i < MORE; i++) {
+            test_ok(ctx, mcr_interior_add(lp, -1, 1, p->a[1 + i % (ROWS - 1)]));
+            size_t taken = all - mcr_budget_left(ctx), used = test_live_bytes(ctx) - live;
+            enum { BLOCKS = 50, EACH = 128 }; /* with their headers, and the program's own struct */
+            assert_true(taken <= used && used <= taken + BLOCKS * EACH);
+            if (threads == 1)
+                assert_true((double)taken <= mcr_interior_bytes(COLUMNS, i + 1));
+        }
+        mcr_interior_close(lp);
+        assert_int_equal(mcr_budget_left(ctx), all);
+        test_close(ctx);
+    }
+    free(p);
+}
+
+/* What does not fit is refused with the size of the program. */
+static void test_over_budget(void **context)
+{
+    mcr *ctx = *context;
+    sizes *p = make(1);
+    mcr_interior *lp = NULL;
+    int rows = 0;
+    mcr_status s = MCR_OK;
+    size_t before = ctx->config.memory_bytes;
+    ctx->config.memory_bytes = 3500000;
+    test_ok(ctx, mcr_interior_open(&lp, ctx, COLUMNS, p->cost, p->low, p->high));
+    for (; rows < COLUMNS && !s; rows++)
+        s = mcr_interior_add(lp, -1, 1, p->a[1 + rows % (ROWS - 1)]);
+    test_fails(ctx, s, MCR_OVER_BUDGET, "a linear program of 256 rows and 700 columns needs");
+    assert_int_equal(rows, 3 * 64 + 1);
+    mcr_interior_close(lp);
+    assert_int_equal(mcr_budget_left(ctx), 3500000);
+    ctx->config.memory_bytes = 20000;
+    test_fails(ctx, mcr_interior_open(&lp, ctx, COLUMNS, p->cost, p->low, p->high), MCR_OVER_BUDGET,
+               "a linear program of 64 rows and 700 columns needs");
+    assert_null(lp);
+    assert_int_equal(mcr_budget_left(ctx), 20000);
+    ctx->config.memory_bytes = before;
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_optimal, test_setup, test_teardown),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test_setup_teardown(test_over_budget, test_setup, test_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

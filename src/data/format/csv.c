@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/threads.h"
 #include "data/format/collect.h"
@@ -528,6 +529,15 @@ mcr_status mcr_csv_first_block(mcr_blocks *b)
     }
 }
 
+/* Looks through a block that begins with the current line. */
+static void find_other_bytes(reader *r)
+{
+    const char *from = r->blocks.bytes;
+    const char *at = r->skips.not_utf8 ? NULL : mcr_utf8_fault(from, r->blocks.count);
+    if (at)
+        r->skips.not_utf8 = r->line + mcr_count_bytes(from, at, '\n');
+}
+
 static mcr_status read_all(reader *r, const mcr_read_options *options, char separator)
 {
     mcr_status status = mcr_csv_first_block(&r->blocks);
@@ -545,6 +555,7 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     if (status != MCR_OK)
         return status;
     r->line = r->record = 1;
+    find_other_bytes(r);
     if (r->plan.header) {
         int64_t lines;
         p = mcr_csv_record(p, p + length, r->plan.separator, &lines);
@@ -553,8 +564,10 @@ static mcr_status read_all(reader *r, const mcr_read_options *options, char sepa
     status = read_records(r, p);
     while (status == MCR_OK && !r->blocks.last) {
         status = mcr_blocks_next(&r->blocks);
-        if (r->blocks.count > 0) /* none after a failure */
-            status = read_records(r, r->blocks.bytes);
+        if (r->blocks.count == 0) /* also after a failure */
+            continue;
+        find_other_bytes(r);
+        status = read_records(r, r->blocks.bytes);
     }
     if (status == MCR_OK && r->rows == 0)
         status = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->to.file, 0,
