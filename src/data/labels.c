@@ -85,64 +85,6 @@ void mcr_labels_name_classes(mcr_labels *l)
     l->named = true;
 }
 
-/* A table of the known labels: their numbers from 1, 0 for none. Where labels are numbers, those
- * that are not cannot be one of them. */
-typedef struct known_table {
-    const mcr_labels *of;
-    const char *const *known;
-    int64_t *slot, mask;
-} known_table;
-
-static uint64_t hash_label(const mcr_labels *l, const char *text, size_t length, double value)
-{
-    return l->words ? mcr_hash_bytes(l->ctx, 0, text, length)
-                    : mcr_hash_word(l->ctx, 0, mcr_real_bits(value));
-}
-
-/* The slot of a label, or the free slot where it would go. */
-static int64_t find_known(const known_table *t, const char *text, size_t length, double value)
-{
-    int64_t i = (int64_t)(hash_label(t->of, text, length, value) & (uint64_t)t->mask);
-    for (; t->slot[i]; i = (i + 1) & t->mask) {
-        const char *word = t->known[t->slot[i] - 1];
-        size_t size = strlen(word);
-        double other;
-        if (t->of->words ? size == length && memcmp(word, text, length) == 0
-                         : mcr_parse_real(word, word + size, &other) && other == value)
-            break;
-    }
-    return i;
-}
-
-mcr_status mcr_labels_are_known(const mcr_labels *l, const char *const *known, bool *are)
-{
-    known_table t = {.of = l, .known = known};
-    int64_t count = 0, slots = 2;
-    while (known[count] != NULL)
-        count++;
-    *are = count == 0 && !l->words;
-    while (slots < 2 * count)
-        slots *= 2;
-    t.mask = slots - 1;
-    t.slot = mcr_alloc_zero(l->ctx, (size_t)slots, sizeof *t.slot);
-    if (!t.slot)
-        return MCR_NO_MEMORY;
-    for (int64_t k = 0; k < count; k++) {
-        size_t length = strlen(known[k]);
-        double value = 0;
-        bool number = mcr_parse_real(known[k], known[k] + length, &value) == known[k] + length;
-        if (l->words || (number && !isnan(value)))
-            t.slot[find_known(&t, known[k], length, value)] = k + 1;
-    }
-    for (int64_t i = 0; i < l->count && count > 0 && !*are; i++) {
-        int64_t from = i > 0 ? l->end[i - 1] : 0;
-        double value = l->words ? 0 : l->value[i];
-        *are = t.slot[find_known(&t, l->text + from, (size_t)(l->end[i] - from), value)] != 0;
-    }
-    mcr_free(l->ctx, t.slot);
-    return MCR_OK;
-}
-
 int64_t mcr_labels_not_finite(const mcr_labels *l)
 {
     return l->nonfinite;
@@ -399,5 +341,60 @@ mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value
     if (status == MCR_OK)
         status = rank_reals(out, ctx, &t, value, count, class_of);
     table_close(&t);
+    return status;
+}
+
+/* ---- labels and the classes of a model --------------------------------------------------------*/
+
+/* A label: its text, and its value where all labels are numbers. */
+typedef struct key {
+    const char *text;
+    size_t length;
+    double value;
+} key;
+
+/* Whether a table of keys has x. *hash and *slot are for table_add, where it has not. */
+static bool has_key(const table *t, const key *keys, bool words, const key *x, uint64_t *hash,
+                    uint64_t *slot)
+{
+    *hash = words ? mcr_hash_bytes(t->ctx, 0, x->text, x->length)
+                  : mcr_hash_word(t->ctx, 0, mcr_real_bits(x->value));
+    for (*slot = *hash & t->mask; t->slot[*slot] >= 0; *slot = (*slot + 1) & t->mask) {
+        const key *y = &keys[t->sample[t->slot[*slot]]];
+        if (words ? y->length == x->length && memcmp(y->text, x->text, x->length) == 0
+                  : y->value == x->value)
+            return true;
+    }
+    return false;
+}
+
+/* A model may have as many classes as a file has labels, so each label is looked up in a table. */
+mcr_status mcr_labels_are_known(const mcr_labels *l, const char *const *known, bool *are)
+{
+    int64_t count = 0;
+    while (known[count] != NULL)
+        count++;
+    *are = count == 0 && !l->words;
+    if (count == 0)
+        return MCR_OK;
+    table t = {.ctx = l->ctx};
+    uint64_t hash, slot;
+    key *keys = mcr_alloc(l->ctx, (size_t)count, sizeof *keys);
+    mcr_status status = keys ? table_open(&t, l->ctx) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < count && status == MCR_OK; k++) {
+        const char *end = known[k] + strlen(known[k]);
+        keys[k] = (key){known[k], (size_t)(end - known[k]), 0};
+        if (!l->words && mcr_parse_real(known[k], end, &keys[k].value) != end)
+            continue; /* a word, which no number is equal to */
+        if (!has_key(&t, keys, l->words, &keys[k], &hash, &slot))
+            status = table_add(&t, slot, hash, k);
+    }
+    for (int64_t i = 0; i < l->count && status == MCR_OK && !*are; i++) {
+        int64_t from = i > 0 ? l->end[i - 1] : 0;
+        key x = {l->text + from, (size_t)(l->end[i] - from), l->words ? 0 : l->value[i]};
+        *are = has_key(&t, keys, l->words, &x, &hash, &slot);
+    }
+    table_close(&t);
+    mcr_free(l->ctx, keys);
     return status;
 }

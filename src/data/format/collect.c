@@ -145,9 +145,9 @@ mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_in
                                 const mcr_read_options *options)
 {
     bool are = true;
-    mcr_status status = labels != NULL && mcr_labels_have_known(options)
-                            ? mcr_labels_are_known(labels, options->known, &are)
-                            : MCR_OK;
+    mcr_status status = MCR_OK;
+    if (labels != NULL && mcr_labels_have_known(options))
+        status = mcr_labels_are_known(labels, options->known, &are);
     if (status == MCR_OK && are)
         return mcr_builder_labels(builder, labels);
     if (status == MCR_OK)
