@@ -1,8 +1,8 @@
 /* multiclass_start.c: the coefficients that each problem has in the training before.
  *
  * With many classes there are too many of them to be searched for every problem, so their places
- * are listed once. Nor is anything done for all objects in each problem: a pair of many classes has
- * few of them.
+ * are listed once. One problem takes time with its own objects alone: of many classes, a pair has
+ * few of all objects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,10 +22,11 @@ mcr_status mcr_class_index_start(job *j)
         all += start->segment[g].outputs;
     j->start_first = mcr_alloc_zero(j->in->ctx, (size_t)j->problems + 2, sizeof *j->start_first);
     j->start_place = mcr_alloc(j->in->ctx, (size_t)all, sizeof *j->start_place);
-    j->start_at = mcr_alloc(j->in->ctx, (size_t)j->n, sizeof *j->start_at);
-    if (!j->start_first || !j->start_place || !j->start_at)
+    if (j->rule == MCR_RULE_PAIRS)
+        j->start_at = mcr_alloc(j->in->ctx, (size_t)j->n, sizeof *j->start_at);
+    if (!j->start_first || !j->start_place || (j->rule == MCR_RULE_PAIRS && !j->start_at))
         return MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j->classes && j->rule == MCR_RULE_PAIRS; c++)
+    for (int64_t c = 0; c < j->classes && j->start_at; c++)
         for (int64_t t = j->first[c]; t < j->first[c + 1]; t++)
             j->start_at[j->member[t]] = t - j->first[c];
     for (int64_t g = 0; g < start->segments; g++)
@@ -45,7 +46,7 @@ static int64_t number_in(const job *j, const int64_t of[2], int64_t object)
 {
     if (object < 0 || object >= j->n)
         return -1;
-    if (j->rule != MCR_RULE_PAIRS)
+    if (!j->start_at)
         return object;
     int64_t c = mcr_data_class_of(j->in->data)[object];
     int64_t at = j->start_at[object];
