@@ -481,6 +481,22 @@ static bool none_begun(const job *j)
     return left_out;
 }
 
+/* Bounds on the slopes of losses, for mcr_learn. */
+static mcr_status add_slopes(mcr_fitted *f, const job *j)
+{
+    mcr_status st = j->how->form ? MCR_OK : mcr_fitted_open_slope(f, j->in->gram, 1);
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    int64_t of[2] = {0, 0};
+    for (int64_t p = 0; p < j->problems && !st && f->loss_slope; p++) {
+        if (j->rule == MCR_RULE_PAIRS)
+            mcr_class_pair(j->classes, p, &of[0], &of[1]);
+        for (int64_t i = 0; i < j->n; i++)
+            if (j->rule != MCR_RULE_PAIRS || class_of[i] == of[0] || class_of[i] == of[1])
+                f->loss_slope[i * j->problems + p] = j->result[p].slope * j->weight[i];
+    }
+    return st;
+}
+
 static mcr_status gather(mcr_fitted **out, job *j)
 {
     mcr_fitted *f = NULL;
@@ -525,6 +541,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
     j->right = NULL;
     if (!st && j->how->prices)
         st = keep_prices(f, j);
+    if (!st)
+        st = add_slopes(f, j);
     if (!st)
         st = add_remarks(f, j);
     if (!st)
