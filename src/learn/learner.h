@@ -104,9 +104,9 @@ struct mcr_fitted {
     /* Bounds on the rounding error of the value, and of objective, primal, dual and gap. 0: none
      * that shows. */
     double value_error, objective_error;
-    /* Of a learner that leaves the form to mcr_learn, on a Gram of features (else NULL), n x outputs:
-     * if f(x_i) moves by d, the loss of object i changes by at most loss_slope_i |d| + loss_bend / 2
-     * d^2. The penalty is mu / 2 |w|^2. */
+    /* Of a learner that leaves the form to mcr_learn, on a Gram of features (else NULL), n x
+     * outputs: if f(x_i) moves by d, the loss of object i changes by at most loss_slope_i |d| +
+     * loss_bend / 2 d^2. The penalty is mu / 2 |w|^2. */
     double *loss_slope;
     double loss_bend, mu;
     /* The certificate is a residual with the kernel matrix as computed: the rounding error is
