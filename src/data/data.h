@@ -299,8 +299,8 @@ mcr_status mcr_labels_open(mcr_labels **out, mcr *ctx);
 mcr_status mcr_labels_add(mcr_labels *labels, const char *text, size_t length);
 /* Numbers are names of classes, in ascending order. */
 void mcr_labels_name_classes(mcr_labels *labels);
-/* Whether one of the labels is in `known` (mcr_read_options). */
-bool mcr_labels_are_known(const mcr_labels *labels, const char *const *known);
+/* *are: whether one of the labels is in `known` (mcr_read_options). */
+mcr_status mcr_labels_are_known(const mcr_labels *labels, const char *const *known, bool *are);
 /* Passes the labels to the builder and closes them, even on failure (NULL allowed). */
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 /* The same for labels that may be incomplete: these are only closed. */

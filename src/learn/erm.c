@@ -348,6 +348,23 @@ static void close_erm(erm *e)
     mcr_goal_close(&e->goal);
 }
 
+/* Bounds on the slopes of losses, for mcr_learn: 1 where the loss is piecewise linear. */
+static mcr_status add_slopes(mcr_fitted *t, const erm *e)
+{
+    const mcr_goal *g = &e->goal;
+    mcr_status s = mcr_fitted_open_slope(t, e->gram, 2 * e->options->lambda);
+    if (s || !t->loss_slope)
+        return s;
+    if (is_smooth(e->kind))
+        (void)loss_and_gradient(e, 0, g->n, e->f, t->loss_slope);
+    for (int64_t i = 0; i < g->n * g->outputs; i++) {
+        double weight = g->weight[i / g->outputs];
+        t->loss_slope[i] = is_smooth(e->kind) ? fabs(t->loss_slope[i]) : weight;
+        t->loss_bend = fmax(t->loss_bend, is_smooth(e->kind) ? 2 * weight : 0);
+    }
+    return MCR_OK;
+}
+
 static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kernel)
 {
     mcr_fitted *t = NULL;
@@ -385,6 +402,8 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
         t->objective_error = e->error;
         t->value_error = e->primal != 0 ? e->error / fabs(e->primal) : e->error;
     }
+    if (!s)
+        s = add_slopes(t, e);
     return mcr_fitted_give(out, t, s);
 }
 

@@ -43,11 +43,21 @@ void mcr_fitted_free(mcr_fitted *f)
     mcr_free_all(f->ctx, f->offset, f->slope, f->curve);
     for (int64_t e = 0; e < f->extras; e++)
         mcr_free_all(f->ctx, f->extra[e].name, f->extra[e].value);
-    mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out);
+    mcr_free_all(f->ctx, f->extra, f->right, f->trained, f->left_out, f->held_out, f->loss_slope);
     mcr_free_each(f->ctx, f->sum, f->outputs);
     mcr_kernel_free(f->kernel);
     mcr_kernel_free(f->second);
     mcr_free_all(f->ctx, f->remark, f->why, f);
+}
+
+mcr_status mcr_fitted_open_slope(mcr_fitted *f, mcr_gram *gram, double mu)
+{
+    if (!gram || mcr_gram_width(gram) == 0)
+        return MCR_OK;
+    f->mu = mu;
+    f->loss_slope = mcr_alloc_zero(f->ctx, (size_t)mcr_gram_rows(gram),
+                                   (size_t)f->outputs * sizeof *f->loss_slope);
+    return f->loss_slope ? MCR_OK : MCR_NO_MEMORY;
 }
 
 mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *f, mcr_status status)

@@ -5,6 +5,7 @@
 #include "learn/form.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/team.h"
@@ -303,7 +304,19 @@ mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal 
     return MCR_OK;
 }
 
-mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *f)
+/* What the stored function changes in the objective, and in a certificate relative to it. */
+static mcr_status add_apart(const mcr_form *form, const mcr_data *data, const double *a,
+                            const double *w, mcr_fitted *f)
+{
+    double apart = 0;
+    mcr_status s = mcr_form_apart_fitted(form, data, a, w, f, &apart);
+    f->objective_error += apart;
+    if (f->certificate && strcmp(f->certificate, "relative gap") == 0)
+        f->value_error += f->primal != 0 ? apart / fabs(f->primal) : apart;
+    return s;
+}
+
+mcr_status mcr_form_rebase(const mcr_form *form, const mcr_data *data, mcr_fitted *f)
 {
     int64_t n = mcr_gram_rows(form->gram), k = f->outputs;
     double *w = NULL, *a = mcr_alloc_zero(f->ctx, (size_t)n, (size_t)k * sizeof *a);
@@ -316,6 +329,8 @@ mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *f)
     }
     if (!s)
         s = mcr_form_weights(&w, form, a, k);
+    if (!s && f->loss_slope)
+        s = add_apart(form, data, a, w, f);
     if (!s) {
         mcr_fitted_clear(f);
         s = mcr_form_add(form, f, w, k);

@@ -119,8 +119,8 @@ mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *fitted, const double *
 mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
                          const double *w);
 /* Replaces the basis of a fitted that was trained on the Gram of an approximate map by that of the
- * map. */
-mcr_status mcr_form_rebase(const mcr_form *form, mcr_fitted *fitted);
+ * map, and adds what that changes in the objective to its error (loss_slope). */
+mcr_status mcr_form_rebase(const mcr_form *form, const mcr_data *data, mcr_fitted *fitted);
 /* Form, reason and measured errors, for the report. */
 mcr_status mcr_form_report(const mcr_form *form, mcr_fitted *fitted);
 
@@ -141,5 +141,9 @@ typedef struct mcr_form_objective {
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
                           const double *w, const mcr_form_objective *of, double *apart,
                           double *slip);
+/* The same for a fitted with loss_slope, of coefficients a and weights w = D'a: its objective is
+ * that of f = Dw. */
+mcr_status mcr_form_apart_fitted(const mcr_form *form, const mcr_data *data, const double *a,
+                                 const double *w, const mcr_fitted *fitted, double *apart);
 
 #endif

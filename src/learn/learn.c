@@ -166,7 +166,7 @@ static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, con
     if (!s)
         s = form.features ? type->fit(out, &part) : learn(out, type, in);
     if (!s && form.map) {
-        s = mcr_form_rebase(&form, *out);
+        s = mcr_form_rebase(&form, in->data, *out);
         (*out)->certificate = approximate((*out)->certificate);
     }
     if (!s && form.features)

@@ -104,6 +104,11 @@ struct mcr_fitted {
     /* Bounds on the rounding error of the value, and of objective, primal, dual and gap. 0: none
      * that shows. */
     double value_error, objective_error;
+    /* Of a learner that leaves the form to mcr_learn, on a Gram of features (else NULL), n x
+     * outputs: if f(x_i) moves by d, the loss of object i changes by at most loss_slope_i |d| +
+     * loss_bend / 2 d^2. The penalty is mu / 2 |w|^2. */
+    double *loss_slope;
+    double loss_bend, mu;
     /* The certificate is a residual with the kernel matrix as computed: the rounding error is
      * reported and does not change the verdict. */
     bool as_computed;
@@ -122,6 +127,8 @@ mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t cou
                           const int32_t *output, int64_t outputs, const double *coef);
 
 void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
+/* Allocates loss_slope, zeros, if the Gram that a learner was given (NULL: none) has features. */
+mcr_status mcr_fitted_open_slope(mcr_fitted *fitted, mcr_gram *gram, double mu);
 
 /* known.c: the errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a
  * bound on its second derivative. relative: the value is the gap as a share of the objective,

@@ -95,25 +95,21 @@ static mcr_status list_task(task *t)
     const double *sample = mcr_data_weights(j->in->data);
     bool warm = j->start_place != NULL;
     size_t n = (size_t)mcr_class_objects(j, t->number);
-    double *all = warm ? mcr_alloc(ctx, (size_t)j->n, sizeof *all) : NULL;
     void *block = mcr_alloc_arrays(ctx, MCR_ARRAY(t->row, n), MCR_ARRAY(t->y, n),
                                    MCR_ARRAY(t->weight, n), MCR_ARRAY(t->f, n),
                                    MCR_ARRAY(t->start, warm ? n : 0));
-    mcr_status st = block && (all || !warm) ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status st = block ? MCR_OK : MCR_NO_MEMORY;
     if (!st && warm)
-        mcr_class_read_start(j, t->number, all);
+        mcr_class_read_start(j, t->number, t->start);
     t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];
         t->count += sample ? sample[t->row[i]] : 1;
-        if (warm)
-            t->start[i] = all[t->row[i]];
     }
     t->start = warm ? t->start : NULL;
     bool bound = j->across || j->in->gram || j->form.features;
     if (!st && j->rule == MCR_RULE_PAIRS && !t->stopped && (j->curve || !bound))
         st = mcr_data_select(&t->view, j->in->data, (mcr_rows){t->row, 0, t->n});
-    mcr_free(ctx, all);
     return st;
 }
 
@@ -485,6 +481,22 @@ static bool none_begun(const job *j)
     return left_out;
 }
 
+/* Bounds on the slopes of losses, for mcr_learn. */
+static mcr_status add_slopes(mcr_fitted *f, const job *j)
+{
+    mcr_status st = j->how->form ? MCR_OK : mcr_fitted_open_slope(f, j->in->gram, 1);
+    const int32_t *class_of = mcr_data_class_of(j->in->data);
+    int64_t of[2] = {0, 0};
+    for (int64_t p = 0; p < j->problems && !st && f->loss_slope; p++) {
+        if (j->rule == MCR_RULE_PAIRS)
+            mcr_class_pair(j->classes, p, &of[0], &of[1]);
+        for (int64_t i = 0; i < j->n; i++)
+            if (j->rule != MCR_RULE_PAIRS || class_of[i] == of[0] || class_of[i] == of[1])
+                f->loss_slope[i * j->problems + p] = j->result[p].slope * j->weight[i];
+    }
+    return st;
+}
+
 static mcr_status gather(mcr_fitted **out, job *j)
 {
     mcr_fitted *f = NULL;
@@ -529,6 +541,8 @@ static mcr_status gather(mcr_fitted **out, job *j)
     j->right = NULL;
     if (!st && j->how->prices)
         st = keep_prices(f, j);
+    if (!st)
+        st = add_slopes(f, j);
     if (!st)
         st = add_remarks(f, j);
     if (!st)
@@ -603,6 +617,7 @@ mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mc
     mcr_class_unshare(&j);
     for (int64_t p = 0; p < j.problems && j.result; p++)
         mcr_free_all(ctx, j.result[p].w, j.result[p].price);
-    mcr_free_all(ctx, weight, j.result, j.coef, j.right, j.curve, j.start_first, j.start_place);
+    mcr_free_all(ctx, weight, j.result, j.coef, j.right, j.curve, j.start_first, j.start_place,
+                 j.start_at);
     return st;
 }

@@ -38,6 +38,7 @@ typedef struct mcr_binary {
     double *price;
     double objective, primal, dual, gap, violation, tolerance;
     double error, violation_error; /* of primal and dual, and of the violation, at most */
+    double slope;                  /* of the loss of an object of weight 1, at most; 0: not known */
     int64_t steps;
     int64_t rows; /* of K, computed by the solver in its last call */
     mcr_stop stop;

@@ -19,6 +19,7 @@ typedef struct mcr_class_job {
         int64_t segment, row;
     } * start_place;
     int64_t *start_first;
+    int64_t *start_at; /* one-vs-one: of each object, its number within its class */
     mcr_rule rule;
     mcr_form form;
     const mcr_fold *fold; /* of many trainings that are only compared; NULL: it is meant to last */
@@ -78,7 +79,7 @@ double mcr_class_needs(const mcr_class_job *j);
 void mcr_class_unshare(mcr_class_job *j); /* frees what was shared */
 
 /* Lists the places of coefficients in the training before, if it had the same problems; reads those
- * of a problem, for all objects. */
+ * of a problem, one for each of its objects. */
 mcr_status mcr_class_index_start(mcr_class_job *j);
 void mcr_class_read_start(const mcr_class_job *j, int64_t problem, double *coef);
 

@@ -142,6 +142,7 @@ static mcr_status solve(const void *values, mcr_binary *p)
     p->dual = -scale * 0.5 * square;
     p->gap = p->primal - p->dual;
     p->error = mcr_svm_error(&s, scale, p->primal, p->dual);
+    p->slope = 1 / rho;
     p->objective = -p->dual;
     p->violation = s.result.violation / rho;
     p->violation_error = s.result.violation_error / rho;

@@ -127,21 +127,35 @@ static mcr_status evaluate(stored *t)
     return s;
 }
 
+/* Allocates what is computed of some objects, in one block: t->f. */
+static mcr_status open_stored(stored *t, uint64_t more)
+{
+    int64_t n = t->rows.count, k = t->outputs;
+    uint64_t numbers = (uint64_t)((n + 1) * k + n + t->form->map->landmarks * k);
+    t->f = mcr_alloc_zero(t->form->ctx, numbers + more, sizeof *t->f);
+    if (!t->f)
+        return MCR_NO_MEMORY;
+    t->length = t->f + n * k;
+    t->size = t->length + n;
+    t->coef = t->size + k;
+    return MCR_OK;
+}
+
+/* A bound on the rounding of number i of f. */
+static double error_at(const stored *t, int64_t i)
+{
+    return t->share * t->size[i % t->outputs] * t->length[i / t->outputs];
+}
+
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
                           const double *w, const mcr_form_objective *of, double *apart,
                           double *slip)
 {
-    mcr *ctx = form->ctx;
     int64_t k = of->outputs, all = rows.count * k;
-    uint64_t numbers = (uint64_t)(2 * all + rows.count + form->map->landmarks * k + k);
     stored t = {.form = form, .data = data, .rows = rows, .w = w, .outputs = k};
-    t.f = mcr_alloc_zero(ctx, numbers, sizeof *t.f);
-    if (!t.f)
+    if (open_stored(&t, (uint64_t)all))
         return MCR_NO_MEMORY;
-    double *slope = t.f + all;
-    t.length = slope + all;
-    t.size = t.length + rows.count;
-    t.coef = t.size + k;
+    double *slope = t.coef + form->map->landmarks * k;
     mcr_status s = evaluate(&t);
     if (!s) {
         double loss = of->loss(of->self, 0, rows.count, t.f, slope);
@@ -149,7 +163,7 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
                  DBL_EPSILON * sqrt((double)rows.count) * fabs(of->value);
         double most = 0;
         for (int64_t i = 0; i < all; i++) {
-            double error = t.share * t.size[i % k] * t.length[i / k];
+            double error = error_at(&t, i);
             *apart += fabs(slope[i]) * error;
             most = fmax(most, error);
         }
@@ -161,6 +175,36 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
         *apart = fabs(of->value);
         s = MCR_OK;
     }
-    mcr_free(ctx, t.f);
+    mcr_free(form->ctx, t.f);
+    return s;
+}
+
+mcr_status mcr_form_apart_fitted(const mcr_form *form, const mcr_data *data, const double *a,
+                                 const double *w, const mcr_fitted *of, double *apart)
+{
+    mcr_gram *gram = form->gram;
+    int64_t n = mcr_gram_rows(gram), k = of->outputs, p = mcr_gram_width(gram);
+    stored t = {.form = form, .data = data, .rows = {NULL, 0, n}, .w = w, .outputs = k};
+    if (open_stored(&t, (uint64_t)(2 * n * k)))
+        return MCR_NO_MEMORY;
+    double *f = t.coef + form->map->landmarks * k, *error = f + n * k, square = 0;
+    mcr_status s = mcr_gram_expand(gram, mcr_gram_all(gram), w, k, f);
+    if (!s)
+        s = mcr_gram_product_error(gram, a, k, NAN, error);
+    if (!s)
+        s = evaluate(&t);
+    for (int64_t i = 0; i < p * k && !s; i++)
+        square += w[i] * w[i];
+    *apart = 0.5 * of->mu *
+             (fabs(t.square - square) + t.square_error + DBL_EPSILON * (double)(p * k) * square);
+    for (int64_t i = 0; i < n * k && !s; i++) {
+        double step = fabs(t.f[i] - f[i]) + error[i] + error_at(&t, i);
+        *apart += of->loss_slope[i] * step + 0.5 * of->loss_bend * step * step;
+    }
+    if (s == MCR_STOPPED) { /* as above */
+        *apart = fabs(of->primal);
+        s = MCR_OK;
+    }
+    mcr_free(form->ctx, t.f);
     return s;
 }

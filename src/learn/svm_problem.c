@@ -305,8 +305,13 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         s = mcr_svm_remark(&f->remark, ctx, in->kernel);
     if (!s && !(f->trained = mcr_alloc(ctx, (size_t)n, sizeof *f->trained)))
         s = MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++)
+    if (!s)
+        s = mcr_fitted_open_slope(f, in->gram, 1);
+    for (int64_t i = 0; i < n && !s; i++) {
         f->trained[i] = svm->g[i] + bias;
+        if (f->loss_slope)
+            f->loss_slope[i] = fmax(-svm->lo[i], svm->hi[i]);
+    }
     if (!s) {
         f->offset[0] = bias;
         f->iterations = svm->result.steps;

@@ -8,11 +8,9 @@
  *
  * If G is close to L L^T with few columns, as for smooth kernels on few features, the problem is
  * first solved with L L^T in place of G; after many products, more columns are tried. The Newton
- * step is then computed directly, (mu + H L L')^-1 = (1 - H L (mu + L' H L)^-1 L') / mu, or, if
- * that is too large, by products that are many times cheaper. The few remaining steps are computed
- * in the same way, but their lengths and residuals use G.
- * Building L' H L takes far longer than a step with it, so further steps reuse it as long as they
- * converge fast enough (Shamanskii, 1967).
+ * step is then computed directly (newton_factor.h), or, if that is too large, by products that are
+ * many times cheaper. The few remaining steps are computed in the same way, but their lengths and
+ * residuals use G.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +21,8 @@
 #include <string.h>
 
 #include "base/resume.h"
-#include "gram/factor.h"
 #include "gram/stored.h"
-#include "linalg/system.h"
+#include "solve/newton_factor.h"
 
 /* A vector and its product with G. */
 typedef struct both {
@@ -36,15 +33,13 @@ typedef struct state {
     mcr *ctx;
     mcr_gram *gram;
     const mcr_smooth *p;
-    int64_t count;     /* n x columns */
-    mcr_gram *kept;    /* G in memory; NULL: products are computed from the objects */
-    mcr_gram *factor;  /* L, G = L L'; the Gram itself where it has one; NULL: none */
-    mcr_gram *low;     /* the same of a low rank, found here */
-    int64_t rank;      /* columns of L */
-    double *low_space; /* rank x columns */
-    mcr_system inner;  /* mu + L' H L, by column and then rank; closed: too large */
-    bool factored;     /* inner is the system of H at `residual.v`, which steps may reuse */
-    bool use_low;
+    int64_t count;  /* n x columns */
+    mcr_gram *kept; /* G in memory; NULL: products are computed from the objects */
+    mcr_gram *low;  /* L of a low rank, found here; NULL: none */
+    /* Of L: that, or the Gram itself where it has one. It uses `direction`, `curved.v` and, for as
+     * long as the factor is reused, `residual.v`. */
+    mcr_newton_factor factor;
+    bool use_low;     /* products go through the factor */
     bool known;       /* the result is that of G, not of a low rank */
     int64_t patience; /* products after which an iteration ends; 0: no limit */
     both rest, step, residual, direction, curved;
@@ -65,44 +60,12 @@ typedef struct state {
 /* With a low rank found at once; with G for a few products; with a low rank after those; with G. */
 enum { AT_LOW, AT_PATIENT, AT_LATER_LOW, AT_ROUNDS };
 
-/* u = L' v and y = L u. */
-static mcr_status project(const state *t, const double *v, double *u)
-{
-    return mcr_gram_project(t->factor, mcr_gram_all(t->factor), v, t->p->columns, u);
-}
-
-static mcr_status expand(const state *t, const double *u, double *y)
-{
-    return mcr_gram_expand(t->factor, mcr_gram_all(t->factor), u, t->p->columns, y);
-}
-
-/* m = L' diag(h) L, both triangles; h has one sign, and becomes positive. */
-static mcr_status weighted(const state *t, double *h, double *m, int64_t ld)
-{
-    bool negative = false;
-    for (int64_t i = 0; i < mcr_gram_rows(t->factor); i++) {
-        negative |= h[i] < 0;
-        h[i] = fabs(h[i]);
-    }
-    mcr_status s = mcr_gram_weighted(t->factor, mcr_gram_all(t->factor), h, m, ld);
-    for (int64_t k = 0; k < t->rank && !s; k++)
-        for (int64_t l = 0; l <= k; l++)
-            m[k * ld + l] = m[l * ld + k] = negative ? -m[k * ld + l] : m[k * ld + l];
-    return s;
-}
-
-static mcr_status multiply_low(state *t, const double *v, double *gv)
-{
-    mcr_status s = project(t, v, t->low_space);
-    return s ? s : expand(t, t->low_space, gv);
-}
-
 static mcr_status multiply(state *t, const double *v, double *gv)
 {
     double began = mcr_now();
     t->result->products++;
     mcr_status s = t->use_low
-                       ? multiply_low(t, v, gv)
+                       ? mcr_newton_factor_multiply(&t->factor, v, gv)
                        : mcr_gram_multiply(t->kept ? t->kept : t->gram, v, t->p->columns, gv);
     t->product = mcr_now() - began;
     return s;
@@ -167,7 +130,7 @@ static mcr_status multiply_from_scratch(state *t, const double *a, double *f)
     const double seen = 0.1;
     double size = 0;
     mcr_status s = multiply(t, a, f);
-    if (s || t->factor != t->gram || !isfinite(t->p->identity))
+    if (s || t->factor.l != t->gram || !isfinite(t->p->identity))
         return s;
     if (!(t->reach > 0))
         s = measure_reach(t);
@@ -198,7 +161,7 @@ static mcr_status look(state *t, const double *a, const double *f)
     r->rest = largest(t, t->rest.v);
     r->gap = fmax(0, dot(t, t->rest.v, t->rest.gv) / (2 * t->p->mu));
     if (!s)
-        t->known = !t->use_low || t->factor == t->gram;
+        t->known = !t->use_low || t->factor.l == t->gram;
     if (!s && !isfinite(r->objective + r->rest + r->gap))
         s = mcr_fail(
             t->ctx, MCR_NUMERIC,
@@ -276,79 +239,6 @@ static mcr_status conjugate(state *t, const double *f)
     return MCR_OK;
 }
 
-/* A block of inner, and of H: the same pair of columns for all objects. */
-static double *inner_block(const state *t, int64_t row, int64_t column)
-{
-    return t->inner.a + row * t->rank * t->inner.ld + column * t->rank;
-}
-
-/* The diagonal blocks where every row of H sums to 0: minus those beside them. */
-static void sum_blocks(state *t)
-{
-    int64_t k = t->p->columns, ld = t->inner.ld;
-    for (int64_t c = 0; c < k; c++) {
-        double *to = inner_block(t, c, c);
-        for (int64_t i = 0; i < t->rank; i++)
-            memset(to + i * ld, 0, sizeof *to * (size_t)t->rank);
-        for (int64_t o = 0; o < k; o++) {
-            const double *block = inner_block(t, o > c ? o : c, o > c ? c : o);
-            for (int64_t i = 0; i < t->rank && o != c; i++)
-                for (int64_t j = 0; j < t->rank; j++)
-                    to[i * ld + j] -= block[i * ld + j];
-        }
-    }
-}
-
-/* inner = mu + L' H L. H is a columns x columns matrix for each object, whose columns are found one
- * by one; `direction` and `curved` are free here. */
-static mcr_status fill_inner(state *t, const double *f)
-{
-    int64_t k = t->p->columns, n = t->count / k;
-    mcr_status s = MCR_OK;
-    for (int64_t c = 0; c < k && !s; c++) {
-        for (int64_t i = 0; i < t->count; i++)
-            t->direction.v[i] = i % k == c;
-        curve_at(t, f, t->direction.v, t->curved.v);
-        for (int64_t o = t->p->balanced ? c + 1 : c; o < k && !s; o++) { /* the lower triangle */
-            for (int64_t i = 0; i < n; i++)
-                t->direction.gv[i] = t->curved.v[i * k + o];
-            s = weighted(t, t->direction.gv, inner_block(t, o, c), t->inner.ld);
-        }
-    }
-    if (!s && t->p->balanced)
-        sum_blocks(t);
-    if (!s)
-        mcr_system_filled(&t->inner);
-    return s ? s : mcr_system_factor(&t->inner, t->p->mu, NULL, NULL);
-}
-
-/* The step with the low rank, directly, with H as it is at f or was when inner was built. */
-static mcr_status solve_low(state *t, const double *f)
-{
-    int64_t k = t->p->columns, rank = t->rank;
-    double *by_column = t->direction.v; /* rank x columns, at most n x columns */
-    mcr_status s = t->factored ? MCR_OK : fill_inner(t, f);
-    if (!s && !t->factored)
-        memcpy(t->residual.v, f, sizeof *f * (size_t)t->count);
-    t->factored = !s;
-    if (!s)
-        s = project(t, t->rest.v, t->low_space);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        by_column[i % k * rank + i / k] = t->low_space[i];
-    if (!s)
-        s = mcr_system_solve(&t->inner, 1, by_column);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        t->low_space[i] = by_column[i % k * rank + i / k];
-    if (!s)
-        s = expand(t, t->low_space, t->curved.v);
-    if (s)
-        return s;
-    curve_at(t, t->residual.v, t->curved.v, t->step.v);
-    for (int64_t i = 0; i < t->count; i++)
-        t->step.v[i] = (t->rest.v[i] - t->step.v[i]) / t->p->mu;
-    return multiply(t, t->step.v, t->step.gv);
-}
-
 /* All of G in memory, if it fits into the budget. */
 static mcr_status keep(state *t)
 {
@@ -358,22 +248,30 @@ static mcr_status keep(state *t)
     return mcr_gram_keep(&t->kept, t->gram, t->p->phase);
 }
 
+/* Products go through the factor from now on. */
+static mcr_status use_factor(state *t, mcr_gram *l)
+{
+    t->use_low = true;
+    return mcr_newton_factor_use(&t->factor, l);
+}
+
 /* No more direct steps: mu is too small for a factor of the inner system, or the low rank is too
  * far from G. */
 static mcr_status leave_factor(state *t)
 {
-    mcr_system_close(&t->inner);
-    t->factored = false;
+    mcr_system_close(&t->factor.inner);
+    t->factor.factored = false;
     return t->use_low ? MCR_OK : keep(t);
 }
 
 /* The Newton step. With a low rank in place of G it is close to the step with G. */
 static mcr_status find_step(state *t, const double *f)
 {
-    mcr_status s = t->inner.a ? solve_low(t, f) : MCR_NUMERIC;
+    mcr_status s = t->factor.inner.a ? mcr_newton_factor_step(&t->factor, f, t->rest.v, t->step.v)
+                                     : MCR_NUMERIC;
     if (s != MCR_NUMERIC)
-        return s;
-    s = t->inner.a ? leave_factor(t) : MCR_OK;
+        return s ? s : multiply(t, t->step.v, t->step.gv);
+    s = t->factor.inner.a ? leave_factor(t) : MCR_OK;
     return s ? s : conjugate(t, f);
 }
 
@@ -403,49 +301,6 @@ static bool advance(state *t, double *a, double *f, double *went)
 
 /* ---- all of it --------------------------------------------------------------------------------*/
 
-/* Products go through the factor from now on. */
-static mcr_status use_factor(state *t, mcr_gram *factor)
-{
-    int64_t rank = mcr_gram_width(factor);
-    t->factor = factor;
-    t->rank = rank;
-    t->low_space = mcr_alloc(t->ctx, (uint64_t)(rank * t->p->columns), sizeof(double));
-    if (!t->low_space)
-        return MCR_NO_MEMORY;
-    mcr_status s = rank * t->p->columns <= MCR_SMOOTH_DIRECT && rank * t->p->columns <= t->count
-                       ? mcr_system_open(&t->inner, t->ctx, rank * t->p->columns, t->p->phase)
-                       : MCR_OK;
-    t->use_low = true;
-    return s == MCR_OVER_BUDGET ? MCR_OK : s;
-}
-
-/* A share of the trace that is rounding; what may be left of it, as a share of mu, where steps are
- * near enough to those of G. */
-static const double rounding = 1e-12, near = 1e-2;
-
-/* The factor of a G that is in memory. */
-static mcr_status find_low(state *t)
-{
-    enum { PART = 4 }; /* columns are worth it up to such a part of n */
-    return mcr_gram_low_rank(&t->low, t->kept, rounding, mcr_gram_rows(t->gram) / PART);
-}
-
-/* The factor, before anything else is computed, if few columns suffice: they cost less than a few
- * products with G. */
-static mcr_status look_for_factor(state *t)
-{
-    enum { LEAST = 1000, PART = 8, ROOTS = 6 };
-    int64_t n = mcr_gram_rows(t->gram), most = (int64_t)(ROOTS * sqrt((double)n));
-    double trace = 0, *diagonal = t->trial;
-    if (n < LEAST || !mcr_gram_is_definite(t->gram) || mcr_gram_is_slow(t->gram))
-        return MCR_OK;
-    mcr_status s = mcr_gram_diagonal(t->gram, 0, diagonal);
-    for (int64_t i = 0; i < n && !s; i++)
-        trace += diagonal[i];
-    double share = fmax(rounding, near * t->p->mu / fmax(trace, t->p->mu));
-    return s ? s : mcr_gram_low_rank(&t->low, t->gram, share, most < n / PART ? most : n / PART);
-}
-
 static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
                              mcr_smooth_result *result)
 {
@@ -458,9 +313,13 @@ static mcr_status open_state(state *t, mcr_gram *gram, const mcr_smooth *p,
                            &t->step.gv, &t->residual.v, &t->residual.gv, &t->direction.v,
                            &t->direction.gv, &t->curved.v, &t->curved.gv, &t->gradient, &t->trial))
         return MCR_NO_MEMORY;
+    t->factor = (mcr_newton_factor){.p = p,
+                                    .n = n,
+                                    .at = t->residual.v,
+                                    .work = {t->direction.v, t->direction.gv, t->curved.v}};
     if (mcr_gram_width(gram) > 0)
         return use_factor(t, gram);
-    mcr_status s = look_for_factor(t);
+    mcr_status s = mcr_newton_low_rank_early(&t->low, gram, p->mu, t->trial);
     return s || t->low ? s : keep(t);
 }
 
@@ -468,8 +327,8 @@ static void close_state(state *t)
 {
     mcr_free_all(t->ctx, t->rest.v, t->rest.gv, t->step.v, t->step.gv, t->residual.v,
                  t->residual.gv, t->direction.v, t->direction.gv, t->curved.v, t->curved.gv,
-                 t->gradient, t->trial, t->low_space);
-    mcr_system_close(&t->inner);
+                 t->gradient, t->trial);
+    mcr_newton_factor_close(&t->factor, t->ctx);
     mcr_gram_close(t->low);
     mcr_gram_close(t->kept);
 }
@@ -521,8 +380,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     state *t = self;
     size_t bytes = sizeof(double) * (size_t)t->count;
     enum { LOW, USE_LOW, INNER, KEPT, FACTORED, FLAGS };
-    bool has[FLAGS] = {t->low_space && t->factor != t->gram, t->use_low, t->inner.a, t->kept,
-                       t->factored};
+    bool has[FLAGS] = {t->factor.space && t->factor.l != t->gram, t->use_low, t->factor.inner.a,
+                       t->kept, t->factor.factored};
     mcr_walk_same(w, t->count);
     for (int i = 0; i < FLAGS; i++)
         mcr_walk_flag(w, &has[i]);
@@ -543,17 +402,18 @@ static mcr_status walk(void *self, mcr_walk *w)
         return w->status;
     mcr_status s = has[KEPT] ? keep(t) : MCR_OK;
     if (!s && has[LOW] && !t->low)
-        s = find_low(t);
+        s = mcr_newton_low_rank(&t->low, t->kept);
     if (!s && has[LOW] && !t->low)
         return mcr_walk_refuse(w);
     if (!s && has[LOW])
         s = use_factor(t, t->low);
     if (!has[INNER])
-        mcr_system_close(&t->inner);
+        mcr_system_close(&t->factor.inner);
     t->use_low = has[USE_LOW];
-    t->factored = has[FACTORED];
-    if (!s && t->factored)
-        s = t->inner.a ? fill_inner(t, t->residual.v) : mcr_walk_refuse(w);
+    t->factor.factored = has[FACTORED];
+    if (!s && t->factor.factored)
+        s = t->factor.inner.a ? mcr_newton_factor_fill(&t->factor, t->residual.v)
+                              : mcr_walk_refuse(w);
     return s;
 }
 
@@ -573,7 +433,7 @@ static mcr_status evaluate_factor(state *t, bool reused, double left)
 {
     if (!t->use_low && !reused && left > 0.5)
         return leave_factor(t);
-    t->factored = left <= (t->use_low ? 0.5 : 0.1);
+    t->factor.factored = left <= (t->use_low ? 0.5 : 0.1);
     return MCR_OK;
 }
 
@@ -596,7 +456,7 @@ static mcr_status iterate(state *t, double *a, double *f)
             break;
         }
         double before = t->result->rest;
-        bool reused = t->factored;
+        bool reused = t->factor.factored;
         s = mcr_resume_offer(t->ctx, t->part, walk, t);
         if (!s)
             s = find_step(t, f);
@@ -604,10 +464,10 @@ static mcr_status iterate(state *t, double *a, double *f)
             break;
         if (!advance(t, a, f, &share)) {
             if (reused) {
-                t->factored = false;
+                t->factor.factored = false;
                 continue;
             }
-            if (!t->use_low && t->inner.a) {
+            if (!t->use_low && t->factor.inner.a) {
                 s = leave_factor(t);
                 continue;
             }
@@ -618,7 +478,7 @@ static mcr_status iterate(state *t, double *a, double *f)
         s = look_or_return(t, share, a, f);
         if (!s)
             s = settle(t, a, f);
-        if (!s && t->factored)
+        if (!s && t->factor.factored)
             s = evaluate_factor(t, reused, t->result->rest / before);
     }
     if (s == MCR_STOPPED && known) { /* the last state is a model */
@@ -634,7 +494,7 @@ static mcr_status approach(state *t, double *a, double *f)
     mcr_status s = MCR_OK;
     if (!t->goes_on) {
         t->patience = 0;
-        s = t->low ? MCR_OK : find_low(t);
+        s = t->low ? MCR_OK : mcr_newton_low_rank(&t->low, t->kept);
         if (!s && t->low)
             s = use_factor(t, t->low);
     }
@@ -693,7 +553,7 @@ static mcr_status come_near(state *t, double *a, double *f)
     if (t->low && !later) {
         t->stage = AT_LOW;
         s = approach(t, a, f);
-        return s || t->inner.a ? s : keep(t);
+        return s || t->factor.inner.a ? s : keep(t);
     }
     if (!t->kept)
         return MCR_OK;

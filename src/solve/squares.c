@@ -17,7 +17,6 @@
  */
 #include "solve/squares.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -87,6 +86,13 @@ static bool multiplies_by_sums(const mcr_squares *q)
     return q->outputs == 1 && mcr_gram_width(q->gram) == 0;
 }
 
+mcr_status mcr_squares_share(const mcr_squares *q, double *share)
+{
+    *share = NAN;
+    return multiplies_by_sums(q) && !multiplies_triangle(q) ? mcr_gram_sums_error(q->gram, share)
+                                                            : MCR_OK;
+}
+
 /* y = G W^1/2 v, from fresh kernel values; v and y are n x outputs, y must not be part. Where
  * values are slow and all weights are above 0 it is made from the triangle that holds them, and is
  * then y_i root_i. */
@@ -102,27 +108,6 @@ static mcr_status multiply(mcr_squares *q, const double *v, double *part, double
                                  : mcr_gram_multiply(q->gram, part, k, y);
 }
 
-/* The norm of column o of v (n x outputs). */
-static double norm_of(const mcr_squares *q, const double *v, int64_t o)
-{
-    double sum = 0;
-    for (int64_t at = o; at < q->n * q->outputs; at += q->outputs)
-        sum += v[at] * v[at];
-    return sqrt(sum);
-}
-
-/* The largest ratio of the norms of columns: targets may have any scales. */
-static double worst_ratio(const mcr_squares *q, const double *v, const double *unit)
-{
-    double worst = 0;
-    for (int64_t o = 0; o < q->outputs; o++) {
-        double all = norm_of(q, unit, o), own = norm_of(q, v, o) / (all > 0 ? all : 1);
-        if (isnan(own) || own > worst)
-            worst = own;
-    }
-    return worst;
-}
-
 /* f = G a and rest = b - (W^1/2 G W^1/2 + lambda) x; the norm of rest relative to that of b. */
 static mcr_status evaluate(mcr_squares *q)
 {
@@ -134,7 +119,7 @@ static mcr_status evaluate(mcr_squares *q)
         q->f[at] = scaled ? q->f[at] / root : q->f[at];
         q->rest[at] = q->b[at] - root * q->f[at] - q->lambda * q->x[at];
     }
-    q->residual = s ? NAN : worst_ratio(q, q->rest, q->b);
+    q->residual = s ? NAN : mcr_squares_worst(q, q->rest, q->b);
     q->share = NAN;
     return s;
 }
@@ -215,7 +200,7 @@ static mcr_status evaluate_slope(mcr_squares *q)
     mcr_status s = multiply_weighted(q, q->rest, part, q->slope);
     if (!s)
         s = multiply_weighted(q, q->b, part, q->unit);
-    q->gradient = s ? NAN : worst_ratio(q, q->slope, q->unit);
+    q->gradient = s ? NAN : mcr_squares_worst(q, q->slope, q->unit);
     return s;
 }
 
@@ -339,133 +324,6 @@ static mcr_status solve_quickly(mcr_squares *q, bool *done)
     return s == MCR_NUMERIC ? MCR_OK : s; /* too large for float, or not positive definite in it */
 }
 
-/* ---- the certificate --------------------------------------------------------------------------*/
-
-bool mcr_squares_is_solved(const mcr_squares *q)
-{
-    return q->jitter == 0 || q->residual <= q->tol;
-}
-
-/* The error of the value, of which rounding in products with G is the cause: of the residual, or
- * of its product with G, whose largest eigenvalue the trace bounds. */
-static double value_error(const mcr_squares *q, bool solved, const double *error)
-{
-    int64_t k = q->outputs;
-    double trace = solved ? 1 : 0, worst = 0;
-    for (int64_t i = 0; i < q->n && !solved; i++)
-        trace += fabs(q->diagonal[i]);
-    for (int64_t o = 0; o < k; o++) {
-        double near = 0, unit = norm_of(q, solved ? q->b : q->unit, o);
-        for (int64_t i = 0, at = o; i < q->n; i++, at += k) {
-            double slip = error[at] + DBL_EPSILON * (fabs(q->y[at]) + fabs(q->f[at]));
-            near += q->weight[i] * slip * slip;
-        }
-        worst = fmax(worst, trace * sqrt(near) / (unit > 0 ? unit : 1));
-    }
-    return worst;
-}
-
-static double objective_error(const mcr_squares *q, const double *a, const double *error,
-                              double objective)
-{
-    double sum = DBL_EPSILON * sqrt((double)q->n) * fabs(objective);
-    for (int64_t at = 0; at < q->n * q->outputs; at++) {
-        double w = q->weight[at / q->outputs], e = q->y[at] - q->f[at];
-        double slip = error[at] + DBL_EPSILON * (fabs(q->y[at]) + fabs(q->f[at]));
-        sum += (2 * w * (fabs(e) + slip) + q->lambda * fabs(a[at])) * slip;
-    }
-    return sum;
-}
-
-/* y + low = G W^1/2 v in extended precision; part has W^1/2 v. *share: of the error, INFINITY: not
- * done. */
-static mcr_status multiply_extended(mcr_squares *q, const double *v, double *part, double *y,
-                                    double *low, double *share)
-{
-    int64_t k = q->outputs;
-    mcr_extended to = {.n = q->n, .outputs = k, .a = part, .f = y, .low = low};
-    for (int64_t at = 0; at < q->n * k; at++)
-        part[at] = q->root[at / k] * v[at];
-    mcr_status s = mcr_gram_extended(q->gram, &to);
-    *share = to.share;
-    return s;
-}
-
-/* f, the residual and the gradient once more, where double leaves the verdict in doubt. */
-static mcr_status evaluate_extended(mcr_squares *q, bool solved, double *share)
-{
-    int64_t k = q->outputs, all = q->n * k;
-    double *part = mcr_alloc(q->ctx, 3 * (uint64_t)all, sizeof *part);
-    if (!part)
-        return MCR_NO_MEMORY;
-    double *f = part + all, *low = f + all;
-    mcr_status s = multiply_extended(q, q->x, part, f, low, share);
-    for (int64_t at = 0; at < all && !s && isfinite(*share); at++) {
-        long double root = q->root[at / k];
-        q->f[at] = f[at];
-        q->rest[at] = (double)((long double)q->b[at] - root * (long double)f[at] -
-                               root * (long double)low[at] -
-                               (long double)q->lambda * (long double)q->x[at]);
-    }
-    if (!s && isfinite(*share))
-        q->residual = worst_ratio(q, q->rest, q->b);
-    if (!s && isfinite(*share) && !solved) {
-        s = multiply_extended(q, q->rest, part, f, low, share);
-        for (int64_t at = 0; at < all; at++)
-            q->slope[at] = q->root[at / k] * f[at];
-        q->gradient = worst_ratio(q, q->slope, q->unit);
-    }
-    mcr_free(q->ctx, part);
-    return s;
-}
-
-/* Bounds on the rounding of f, and of the certificate. */
-static mcr_status find_errors(mcr_squares *q, const double *a, double *error, double *value)
-{
-    enum { DOUBT = 10 };
-    bool solved = mcr_squares_is_solved(q), closer = isfinite(q->share);
-    double share = q->share;
-    mcr_status s = !closer && multiplies_by_sums(q) && !multiplies_triangle(q)
-                       ? mcr_gram_sums_error(q->gram, &share)
-                       : MCR_OK;
-    if (!s)
-        s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
-    *value = s ? NAN : value_error(q, solved, error);
-    if (s || closer || DOUBT * *value <= q->tol)
-        return s;
-    s = evaluate_extended(q, solved, &share);
-    bool now = mcr_squares_is_solved(q); /* with the residual as it is known now */
-    if (!s && solved && !now)
-        s = evaluate_extended(q, false, &share);
-    solved = now;
-    if (!s && isfinite(share)) {
-        q->share = share;
-        s = mcr_gram_product_error(q->gram, a, q->outputs, share, error);
-        *value = value_error(q, solved, error);
-    }
-    return s;
-}
-
-mcr_status mcr_squares_certify(mcr_squares *q, double *a, mcr_squares_known *known)
-{
-    int64_t n = q->n, k = q->outputs;
-    double *error = mcr_alloc(q->ctx, (uint64_t)(n * k), sizeof *error);
-    mcr_status s = error ? MCR_OK : MCR_NO_MEMORY;
-    *known = (mcr_squares_known){0, 0, 0};
-    for (int64_t at = 0; at < n * k && !s; at++)
-        a[at] = q->root[at / k] * q->x[at];
-    if (!s)
-        s = find_errors(q, a, error, &known->value_error);
-    for (int64_t at = 0; at < n * k && !s; at++) {
-        double e = q->y[at] - q->f[at];
-        known->objective += q->weight[at / k] * e * e + q->lambda * a[at] * q->f[at];
-    }
-    if (!s)
-        known->objective_error = objective_error(q, a, error, known->objective);
-    mcr_free(q->ctx, error);
-    return s;
-}
-
 /* ---- from features ----------------------------------------------------------------------------*/
 
 /* The residual of x, and what rounding may change in it. */
@@ -475,7 +333,7 @@ static mcr_status evaluate_features(mcr_squares *q, double *space, double *off)
     mcr_status s = evaluate(q);
     for (int64_t at = 0; at < all && !s; at++)
         space[at] = q->root[at / q->outputs] * q->x[at];
-    return s ? s : find_errors(q, space, space + all, off);
+    return s ? s : mcr_squares_find_errors(q, space, space + all, off);
 }
 
 /* Corrects the solution by its residual, which is in extended precision where double's rounding

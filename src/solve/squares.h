@@ -80,6 +80,12 @@ typedef struct mcr_squares_known {
 /* The certificate as well as it can be had: where double leaves it in doubt, f, residual and
  * gradient are computed once more in extended precision. a (n x outputs) is filled. */
 mcr_status mcr_squares_certify(mcr_squares *q, double *a, mcr_squares_known *known);
+/* Part of it: bounds on the rounding of f = K a (n x outputs), and of the certificate. */
+mcr_status mcr_squares_find_errors(mcr_squares *q, const double *a, double *error, double *value);
+/* The largest ratio of the norms of columns: targets may have any scales. */
+double mcr_squares_worst(const mcr_squares *q, const double *v, const double *unit);
+/* The share for mcr_gram_product_error, of products in double. */
+mcr_status mcr_squares_share(const mcr_squares *q, double *share);
 
 /* ---- by products: where the kernel matrix does not fit the memory (squares_large.c) -----------*/
 

@@ -28,6 +28,24 @@ def fit(learner, *call, model="m.mercer"):
     return tap.mercer_json("fit", learner, *call, "-o", model)
 
 
+# ---- how training ends --------------------------------------------------------------------------
+
+
+def test_primal_svm_goes_on_until_it_is_proved():
+    """The violation and what rounding may hide are compared with the tolerance in each solver, not only at the end."""
+    for seed in range(24):
+        draw = random.Random(seed)
+        with open("far.csv", "w", encoding="ascii") as out:
+            out.write("x,z,y\n")
+            for _ in range(60):
+                x, z = 30000 + 1000 * draw.gauss(0, 1), draw.gauss(0, 1)
+                low = x / 1000 - 30 + z + 0.3 * draw.gauss(0, 1) < 0
+                out.write("%r,%r,%s\n" % (x, z, "a" if low else "b"))
+        out = fit("svm", "far.csv", "-k", "linear", "--form", "primal", "-C", "0.05", "--tol", "4e-9")
+        said = out["certificate"]
+        assert said["value"] + said["error"] <= said["tolerance"] and out["stop"] == "optimal", (seed, out["stop"], said)
+
+
 # ---- verify -------------------------------------------------------------------------------------
 
 

@@ -237,24 +237,101 @@ def draw_stored(draw):
                      "--approx", approx, "--rank", draw.choice(("20", "60", "120"))]
 
 
-def stored_objective(learner, gamma, number, model, x, y):
-    """The objective of the function of a model file, in long double."""
+def stored_function(gamma, model, x):
+    """f(x) without the offset, |f|^2 and the offset of a model file, in long double."""
     z = np.array(model["fields"][0]["support"]).astype(np.longdouble)
     c = np.array(model["segments"][0]["coef"][0]).astype(np.longdouble)
 
     def kernel(a, b):
         return np.exp(-gamma * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
 
-    x, y = np.array(x).astype(np.longdouble), np.array(y).astype(np.longdouble)
-    f, square = kernel(x, z) @ c, c @ kernel(z, z) @ c
+    x = np.array(x).astype(np.longdouble)
+    return kernel(x, z) @ c, c @ kernel(z, z) @ c, np.longdouble(model["offset"][0])
+
+
+def stored_objective(learner, gamma, number, model, x, y):
+    """The objective of the function of a model file."""
+    f, square, offset = stored_function(gamma, model, x)
+    y = np.array(y).astype(np.longdouble)
     if learner == "svm":
-        f = f + np.longdouble(model["offset"][0])
+        f = f + offset
         return square / 2 + np.longdouble(number) * np.maximum(1 - y * f, 0).sum()
     if learner == "ridge":
         return ((y - f) ** 2).sum() + np.longdouble(number) * square
     margin = y * f
     loss = np.maximum(-margin, 0) + np.log1p(np.exp(-np.abs(margin)))
     return loss.sum() + np.longdouble(number) / 2 * square
+
+
+LOSSES = {
+    "hinge": lambda y, f: np.maximum(1 - y * f, 0),
+    "squared-hinge": lambda y, f: np.maximum(1 - y * f, 0) ** 2,
+    "squared": lambda y, f: (y - f) ** 2,
+    "absolute": lambda y, f: np.abs(y - f),
+}
+
+
+def draw_on_features(draw):
+    """A learner without forms of its own, whose features mcr_learn makes."""
+    learner, approx = draw.choice(("nu-svm", "svr", "one-class", "erm")), draw.choice(("nystrom", "falkon"))
+    gamma, number = float("%.3g" % 10 ** draw.uniform(-2.5, 0)), float("%.3g" % 10 ** draw.uniform(-2, 4))
+    call = ["-k", "rbf(gamma=%.3g)" % gamma, "--approx", approx, "--rank", draw.choice(("20", "60", "120"))]
+    loss = draw.choice(sorted(LOSSES)) if learner == "erm" else ""
+    if learner == "svr":
+        call += ["-C", "%.3g" % number]
+    elif learner == "erm":
+        call += ["--loss", loss, "--lambda", "%.3g" % (1 / number)]
+        number = float("%.3g" % (1 / number))
+    else:
+        number = float("%.3g" % draw.uniform(0.05, 0.4))
+        call += ["--nu", "%.3g" % number]
+    return learner, loss, gamma, number, call + ["--time-limit", "5"]
+
+
+def primal_on_features(learner, loss, number, square, f, y, offset):
+    """The objective of a function at its training objects, with its offset."""
+    if learner == "erm":
+        return LOSSES[loss](y, f).sum() + number * square
+    if learner == "svr":
+        return square / 2 + number * np.maximum(np.abs(y - f - offset) - np.longdouble(0.1), 0).sum()
+    return square / 2 + number * len(y) * offset + np.maximum(-offset - f, 0).sum()  # one-class
+
+
+def test_functions_on_features():
+    """The same of learners whose features mcr_learn makes."""
+    need()
+    draw, faults, worst = random.Random(SEED * 1000 + 1), [], 0
+    for _ in range(2 * COUNT):
+        learner, loss, gamma, number, call = draw_on_features(draw)
+        classes = learner == "nu-svm" or loss.endswith("hinge")
+        x = [[draw.uniform(-3, 3), draw.uniform(-3, 3)] for _ in range(300)]
+        y = [math.sin(a) + 0.5 * math.cos(1.3 * b) + 0.2 * draw.gauss(0, 1) for a, b in x]
+        if classes:
+            y = [1.0 if v > 0 else -1.0 for v in y]
+            y = [-y[0] * v for v in y]
+        write("t.csv", x, y, classes)
+        done = tap.mercer("fit", learner, "t.csv", *call, "-o", "m.mercer", "--json", status=None)
+        if done.returncode:
+            print("# refused: %s %s: %s" % (learner, shlex.join(call), done.stderr.strip()))
+            continue
+        out = json.loads(done.stdout)
+        tap.mercer("export", "m.mercer", "--to", "json", "-o", "m.json", "--quiet")
+        with open("m.json", encoding="utf-8") as file:
+            model = json.load(file)
+        f, square, offset = stored_function(np.longdouble(gamma), model, x)
+        target, number = np.array(y).astype(np.longdouble), np.longdouble(number)
+        if learner == "nu-svm":  # its primal takes the margin of the solver, which no model keeps
+            found, said = -square / 2, np.longdouble(out["dual"])
+        else:
+            found = primal_on_features(learner, loss, number, square, f, target, offset)
+            said = np.longdouble(out["primal"])
+        off = abs(found - said)
+        worst = max(worst, float(off / abs(found)))
+        if not off <= out["objective_error"]:
+            faults.append("%s %s: off by %.3g, objective_error %.3g (%s)" % (
+                learner, shlex.join(call), off, out["objective_error"], out["stop"]))
+    print("# seed %d: at most %.1e of the objective" % (SEED, worst))
+    assert not faults, "%d faults\n%s" % (len(faults), "\n".join(faults))
 
 
 def test_stored_functions():

@@ -59,7 +59,8 @@ static void reads_without_labels(void **state)
 /* Labels of which none is a class of the model are names. */
 static void drops_names(void **state)
 {
-    static const char *const words[] = {"neg", "2", "pos", NULL};
+    static const char *const words[] = {"neg", "2", "pos", "2", NULL};
+    static const char *const zero[] = {"0", "nan", NULL}, *const none[] = {NULL};
     static const struct {
         const char *text;
         const char *const *known;
@@ -69,6 +70,14 @@ static void drops_names(void **state)
         {"id1\tab\nneg\tcd\n", words, MCR_WORD_TARGETS},
         {"neg1\tab\nne\tcd\n", words, MCR_NO_TARGETS},
         {"id1\tab\nid2\tcd\n", NULL, MCR_WORD_TARGETS},
+        {"3\tab\n2.0\tcd\n", words, MCR_REAL_TARGETS}, /* numbers by their values */
+        {"3\tab\n4\tcd\n", words, MCR_NO_TARGETS},
+        {"3\tab\n-0.0\tcd\n", zero, MCR_REAL_TARGETS},
+        {"3\tab\nnan\tcd\n", zero, MCR_NO_TARGETS},
+        {"id1\tab\n2\tcd\n", words, MCR_WORD_TARGETS}, /* beside words, by their text */
+        {"id1\tab\n2.0\tcd\n", words, MCR_NO_TARGETS},
+        {"3\tab\n", none, MCR_REAL_TARGETS},
+        {"id1\tab\n", none, MCR_NO_TARGETS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mcr_read_options options = {
@@ -168,12 +177,20 @@ static void is_sure(void **state)
 static mcr_status sweep(mcr *ctx, void *arg)
 {
     (void)arg;
-    char text[4000];
+    enum { CLASSES = 100 };
+    char text[4000], name[CLASSES][16];
+    const char *known[CLASSES + 1] = {NULL};
     size_t n = 0;
     for (int i = 0; i < 40; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "class%d\tstring number %d\n", i % 3, i);
+    for (int i = 0; i < CLASSES; i++) {
+        snprintf(name[i], sizeof name[i], "class%d", i + 2);
+        known[i] = name[i];
+    }
+    mcr_read_options options = {.size = sizeof options, .format = "text", .known = known};
     mcr_data *data = NULL;
-    mcr_status status = read_text(&data, ctx, "f", text, n, "text", NULL);
+    mcr_status status = mcr_data_read_memory(&data, ctx, "f", text, n, &options);
+    assert_true(status || mcr_data_classes(data) == 3);
     mcr_data_free(data);
     return status;
 }

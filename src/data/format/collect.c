@@ -144,16 +144,19 @@ bool mcr_labels_have_known(const mcr_read_options *options)
 mcr_status mcr_labels_hand_over(mcr_builder *builder, mcr_labels *labels, mcr_input *in,
                                 const mcr_read_options *options)
 {
-    if (labels == NULL || !mcr_labels_have_known(options) ||
-        mcr_labels_are_known(labels, options->known))
+    bool are = true;
+    mcr_status status = MCR_OK;
+    if (labels != NULL && mcr_labels_have_known(options))
+        status = mcr_labels_are_known(labels, options->known, &are);
+    if (status == MCR_OK && are)
         return mcr_builder_labels(builder, labels);
-    mcr_log(
-        builder->ctx, MCR_LOG_WARNING,
-        "%s: no label is a class of the model: labels are treated as names, and predictions are "
-        "not evaluated",
-        mcr_input_name(in));
+    if (status == MCR_OK)
+        mcr_log(builder->ctx, MCR_LOG_WARNING,
+                "%s: no label is a class of the model: labels are treated as names, and "
+                "predictions are not evaluated",
+                mcr_input_name(in));
     mcr_labels_close(labels);
-    return MCR_OK;
+    return status;
 }
 
 mcr_status mcr_label_take(mcr_labels *labels, mcr_input *in, const char *text, size_t length)
