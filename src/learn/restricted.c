@@ -41,7 +41,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
     t->value_error = (r->gap_error + t->value * r->objective_error) /
                      fmax(fabs(r->objective), 1e-300);
     t->objective_error = r->objective_error + r->gap_error;
-    t->as_computed = r->as_computed;
+    t->of_stored = true;
     t->tolerance = problem->gap;
     t->iterations = r->passes;
     t->stop = r->stop;

@@ -64,8 +64,8 @@ def compare(learner, data, ranks, *options, more=("--scores",)):
             tap.check_equal(out[key], one[key], key)
         tap.check_near(out["objective"], one["objective"], 1e-8, "objective")
         for key in ("mse", "r2", "accuracy"):
-            if one.get(key) is not None:
-                tap.check_near(out[key], one[key], 1e-8, key)
+            if one["train"].get(key) is not None:
+                tap.check_near(out["train"][key], one["train"][key], 1e-8, key)
         tap.mercer("predict", "p.mercer", data, *more, "-o", "p.csv", "--quiet")
         check_same("p.csv", "one.csv")
         mpi(p, "predict", "one.mercer", data, *more, "-o", "q.csv", "--quiet")
