@@ -158,6 +158,13 @@ def test_nystrom_of_classes():
     one_line(mpi(2, "fit", "logistic", "two.csv", "-k", "rbf(gamma=0.5)", "--approx", "rff", status=2), "--approx falkon")
 
 
+def test_why_falkon_is_chosen():
+    """Not because of the size of the data, and approx=none would be refused."""
+    tap.mercer("sample", "friedman", "-n", "200", "-o", "f.csv")
+    out = mpi(2, "fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)").stdout
+    assert "rows are spread over processes" in out and "approx=none" not in out, out
+
+
 def test_values_that_stay_in_their_file():
     """A memory budget below the size of the matrix: landmarks are loaded from the file."""
     r = np.random.default_rng(5)
