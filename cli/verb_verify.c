@@ -186,8 +186,10 @@ const cli_verb cli_verb_verify = {
              "status is 1 if a number differs by more than its last printed digit, or if the\n"
              "verdict does not hold. Where rounding hides whether a certificate is within its\n"
              "tolerance, the verdict is \"undecided\", and the status 0. Give the training data\n"
-             "as they were given to fit. MODEL may be a file written by LIBSVM's svm-train; it\n"
-             "is checked against LIBSVM's tolerance.",
+             "as they were given to fit. Of models trained with --approx, those of ridge and\n"
+             "logistic with falkon and of gp with sgpr can be verified; the others keep no\n"
+             "features, and the status is 2. MODEL may be a file written by LIBSVM's\n"
+             "svm-train; it is checked against LIBSVM's tolerance.",
     .examples = "mercer sample moons -n 500 -o moons.csv\n"
                 "mercer fit svm moons.csv -k 'rbf(gamma=2)' -C 10 -o moons.mercer\n"
                 "mercer verify moons.mercer moons.csv\n"

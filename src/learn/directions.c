@@ -89,7 +89,7 @@ static mcr_status value_error(const mcr_directions *d, const mcr_learning *in, d
     mcr_gram *gram = NULL;
     mcr_error r = {FEW * DBL_EPSILON, 0};
     *error = MCR_UNKNOWN_ERROR;
-    if (mcr_data_on_disk(in->data))
+    if (d->own && mcr_data_on_disk(in->data))
         return MCR_OK;
     mcr_status s = d->own ? mcr_learning_gram(&gram, in) : MCR_OK;
     if (!s && gram)

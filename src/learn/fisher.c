@@ -234,7 +234,7 @@ static mcr_status complete(mcr_fitted *f, const fisher *p, const mcr_learning *i
         f->objective += (1 - p->value[o]) / rest;
         f->objective_error += blur / p->ridge / (rest * rest);
     }
-    f->as_computed = true;
+    f->as_computed = p->d.own != NULL;
     f->value_error = blur * sqrt((double)p->d.n) / (p->d.c->total + p->ridge);
     if (!f->certificate)
         f->certificate = "relative residual";

@@ -87,6 +87,14 @@ static mcr_status keeps_values(const mcr_form *form, const mcr_learning *in,
     return s;
 }
 
+/* Why the approximation was chosen, if it was not asked for. */
+static const char *why_chosen(const mcr_form *form)
+{
+    return !form->chosen                 ? ""
+           : mcr_team_of_rows(form->ctx) ? " (chosen because rows are spread over processes)"
+                                         : " (chosen for data of this size; approx=none is exact)";
+}
+
 /* Features that are never computed: products by passes over kernel values. */
 static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const mcr_form_work *work)
 {
@@ -102,7 +110,7 @@ static mcr_status make_restricted(mcr_form *form, const mcr_learning *in, const 
              "%lld landmarks by %s%s, kernel values %s; off by %.2g (root mean square of %lld "
              "pairs), at most %.2g, where K(x,x) is %.3g",
              (long long)p, form->map->approx == MCR_APPROX_FALKON ? "falkon" : "nystrom",
-             form->chosen ? " (chosen for data of this size; approx=none is exact)" : "",
+             why_chosen(form),
              mcr_gram_restricted_keeps(form->gram) ? "kept as floats" : "computed in each pass",
              form->error.rms, (long long)form->error.pairs, form->error.largest, form->error.scale);
     return MCR_OK;
@@ -121,7 +129,8 @@ static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr
  * predictions. Solvers that read features many times are faster with floats. */
 static bool takes_doubles(const mcr_form_work *work)
 {
-    return work->kind == MCR_WORK_RIDGE || work->kind == MCR_WORK_PCA;
+    return work->kind == MCR_WORK_RIDGE || work->kind == MCR_WORK_SMOOTH ||
+           work->kind == MCR_WORK_PCA;
 }
 
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,

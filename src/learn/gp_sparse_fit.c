@@ -146,6 +146,7 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp)
     /* Features have errors of a rounding over the root of the jitter. */
     f->objective_error = 16 * DBL_EPSILON / sqrt(MCR_SPARSE_JITTER) * (t->trace + t->square) /
                          gp->extra;
+    f->of_stored = true;
     f->trained = mcr_alloc(gp->ctx, (size_t)gp->n, sizeof *f->trained);
     if (!s && !f->trained)
         s = MCR_NO_MEMORY;

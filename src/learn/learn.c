@@ -175,6 +175,19 @@ static mcr_status learn_form(mcr_fitted **out, const mcr_learner_type *type, con
     return s;
 }
 
+/* Predictions of the training objects that were computed with approximate features: ties may be
+ * decided differently by the function that the model stores, so that one predicts them again. */
+static void leave_to_prediction(mcr_fitted *f)
+{
+    int64_t count;
+    const double *form = mcr_fitted_find(f, MCR_EXTRA_FORM, &count);
+    if (!form || form[0] == MCR_APPROX_NONE || f->of_stored)
+        return;
+    mcr_free_all(f->ctx, f->right, f->trained);
+    f->right = NULL;
+    f->trained = NULL;
+}
+
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *given)
 {
     mcr_learning with = *given;
@@ -190,9 +203,12 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);
     mcr_fitted *f = *out;
-    /* If rounding hides more than the tolerance, nothing is proved. */
-    if (!s && f && f->stop == MCR_STOP_OPTIMAL && f->value_error > f->tolerance && !f->as_computed)
+    /* If the value and its rounding error exceed the tolerance together, nothing is proved. */
+    if (!s && f && f->stop == MCR_STOP_OPTIMAL && !f->as_computed &&
+        f->value + f->value_error > f->tolerance)
         f->stop = MCR_STOP_STUCK;
+    if (!s && f)
+        leave_to_prediction(f);
     if (!s && f && (f->value_error > 0 || f->objective_error > 0))
         s = mcr_fitted_keep(f, MCR_EXTRA_ERRORS,
                             (const double[]){f->value_error, f->objective_error}, 2);

@@ -109,11 +109,12 @@ struct mcr_fitted {
      * loss_bend / 2 d^2. The penalty is mu / 2 |w|^2. */
     double *loss_slope;
     double loss_bend, mu;
-    /* The certificate is a residual with the kernel matrix as computed: the rounding error is
-     * reported and does not change the verdict. */
+    /* The certificate is a residual with the kernel matrix as computed: the rounding error, a
+     * rough bound for some kernels, is reported and does not change the verdict. */
     bool as_computed;
-    char *remark; /* owned; NULL: none */
-    char *why;    /* owned: kernel values or features, and why; NULL: there was no choice */
+    bool of_stored; /* right, trained: of the function that a model stores, not of features */
+    char *remark;   /* owned; NULL: none */
+    char *why;      /* owned: kernel values or features, and why; NULL: there was no choice */
 };
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -30,7 +31,8 @@ static const mcr_param table[] = {
      NULL, "weight of |w|^2 against the log likelihood"},
     MCR_CLASS_WEIGHT_PARAM(params),
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "largest difference between 2 lambda times a coefficient and [y_i = y] - P"},
+     "largest difference between 2 lambda times a coefficient and [y_i = y] - P; with an "
+     "approximation: largest gap, as a share of the objective"},
     {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
      "seconds after which the best model so far is kept"},
     {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
@@ -158,9 +160,9 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     t->objective = t->primal = r->objective;
     t->gap = r->gap;
     t->dual = r->objective - r->gap;
-    t->certificate = form->map ? "error of the identity of the approximate problem"
+    t->certificate = form->map ? "relative gap of the approximate problem"
                                : "error of the identity";
-    t->value = r->rest / heaviest(g);
+    t->value = form->map ? r->gap / fmax(fabs(r->objective), DBL_MIN) : r->rest / heaviest(g);
     t->tolerance = o->tol;
     t->iterations = r->steps;
     t->stop = r->stop;
@@ -181,13 +183,17 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
                                                .mu = mu,
                                                .bend = two ? 0.25 : 0.5,
                                                .logistic = true,
+                                               .relative = form->map != NULL,
                                                .loss = of.loss,
                                                .self = g});
     t->objective_error += apart;
     return mcr_fitted_give(out, t, s);
 }
 
-static mcr_smooth state_problem(const mcr_goal *g, const params *o)
+/* The coefficients of an approximate problem are not kept, so their identity certifies nothing that
+ * a model holds: the tolerance is that of the relative gap, for every solver and any number of
+ * processes. */
+static mcr_smooth state_problem(const mcr_goal *g, const params *o, const mcr_form *form)
 {
     bool two = g->outputs == 1;
     return (mcr_smooth){
@@ -199,20 +205,19 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o)
         .bend = two ? 0.25 : 0.5,
         .weight = g->weight,
         .balanced = !two,
-        .identity = o->tol * heaviest(g),
-        .gap = INFINITY,
+        .identity = form->map ? INFINITY : o->tol * heaviest(g),
+        .gap = form->map ? o->tol : INFINITY,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
         .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
         .phase = "logistic",
     };
 }
 
-/* On the span of landmarks; the tolerance is that of the relative gap. */
+/* On the span of landmarks. */
 static mcr_status fit_restricted(mcr_fitted **out, const mcr_goal *g, const params *o,
                                  const mcr_learning *in, const mcr_form *form)
 {
-    mcr_smooth problem = state_problem(g, o);
-    problem.gap = o->tol;
+    mcr_smooth problem = state_problem(g, o, form);
     mcr_status s = mcr_restricted_fit(out, g, form, &problem);
     if (s)
         return s;
@@ -229,7 +234,7 @@ static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o
     double *a = mcr_alloc(in->ctx, all, sizeof *a), *f = mcr_alloc(in->ctx, all, sizeof *f);
     mcr_status s = a && f ? mcr_form_gram(form, in) : MCR_NO_MEMORY;
     if (!s) {
-        mcr_smooth problem = state_problem(g, o);
+        mcr_smooth problem = state_problem(g, o, form);
         mcr_goal_start(g, form->map ? NULL : in->start, a);
         s = mcr_smooth_solve(form->gram, &problem, a, f, &result);
     }

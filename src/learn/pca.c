@@ -142,7 +142,7 @@ static mcr_status complete(mcr_fitted *f, const pca *p, const char *certificate,
         f->objective += p->value[c];
     f->certificate = certificate;
     f->value = p->result.residual;
-    f->as_computed = true;
+    f->as_computed = p->d.own != NULL;
     f->value_error = blur / p->value[0];
     f->objective_error = (double)p->count * blur;
     f->tolerance = p->o->tol;

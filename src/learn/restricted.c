@@ -16,6 +16,13 @@ bool mcr_form_is_restricted(const mcr_form *form)
            (approx == MCR_APPROX_NYSTROM && mcr_team_of_rows(form->ctx));
 }
 
+/* Nystroem drops directions of the landmarks' span in which K is rounding: its optimum is that of
+ * its features, not of the span. */
+static bool has_whole_span(const mcr_form *form)
+{
+    return form->map->approx == MCR_APPROX_FALKON;
+}
+
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
                          const mcr_smooth *problem, const double *w, const double *f,
                          const mcr_falkon_result *r)
@@ -28,12 +35,13 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
     t->objective = t->primal = r->objective;
     t->gap = r->gap;
     t->dual = r->objective - r->gap;
-    t->certificate = "relative gap of the restricted problem";
+    t->certificate = has_whole_span(form) ? "relative gap of the restricted problem"
+                                          : "relative gap of the approximate problem";
     t->value = r->gap / fmax(fabs(r->objective), 1e-300);
     t->value_error = (r->gap_error + t->value * r->objective_error) /
                      fmax(fabs(r->objective), 1e-300);
     t->objective_error = r->objective_error + r->gap_error;
-    t->as_computed = r->as_computed;
+    t->of_stored = true;
     t->tolerance = problem->gap;
     t->iterations = r->passes;
     t->stop = r->stop;
@@ -44,9 +52,10 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_form *fo
         s = mcr_fitted_keep(t, MCR_EXTRA_DISTANCE, distance, 2);
     if (!s)
         s = mcr_fitted_remark(t,
-                              "f is within %.2g sqrt(K(x,x)) of the optimum on these landmarks, at "
-                              "every x%s; preconditioned by %lld objects",
+                              "f is within %.2g sqrt(K(x,x)) of the optimum %s, at every x%s; "
+                              "preconditioned by %lld objects",
                               r->distance,
+                              has_whole_span(form) ? "on these landmarks" : "with these features",
                               r->as_computed ? ", for kernel values as they were computed" : "",
                               (long long)r->sample);
     return mcr_fitted_give(out, t, s);

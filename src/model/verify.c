@@ -505,11 +505,13 @@ static mcr_status find_check(const check **out, const mcr_verify *v)
         return mcr_fail(v->ctx, MCR_BAD_CALL, "there is no certificate of %s to recompute",
                         m->learner);
     if (m->report.approx)
-        return mcr_fail(v->ctx, MCR_BAD_CALL,
-                        "the certificate of this model is that of an approximate problem (%s), of "
-                        "which the file keeps no dual variables: it cannot be recomputed (that of "
-                        "ridge and logistic with approx=falkon can)",
-                        m->report.approx);
+        return mcr_fail(
+            v->ctx, MCR_BAD_CALL,
+            "the certificate of this model is that of features that approximate the "
+            "kernel (approx=%s), which the file does not keep: it cannot be recomputed. "
+            "Models with exact kernel values can be verified, and ridge and logistic "
+            "with approx=falkon, and gp with approx=sgpr",
+            m->report.approx);
     return MCR_OK;
 }
 

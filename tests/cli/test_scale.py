@@ -266,5 +266,32 @@ def test_text_that_has_no_cache():
     tap.check_equal([f for f in os.listdir(".") if "cache" in f], [], "words")
 
 
+APPROXIMATE = [("svm", []), ("logistic", []), ("ridge", ["--task", "classify"]), ("fisher", []), ("perceptron", []),
+               ("pegasos", []), ("pca", ["--components", "3"]), ("kmeans", [])]
+
+
+def test_training_figures_and_verdicts_of_approximations():
+    """Columns of very different scale, so that nearly all kernel values are 0 and rounding would decide ties: the printed
+    accuracy is that of the model. Optimal means that the certificate with its rounding error is within the tolerance."""
+    r = np.random.default_rng(1)
+    with open("t.csv", "w") as out:
+        print("a,b,c,d,y", file=out)
+        for x, y in zip(r.standard_normal((1500, 4)) * [1, 100, 1e4, 3], r.integers(0, 3, 1500)):
+            print(*("%.6g" % v for v in x), y, sep=",", file=out)
+    for learner, more in APPROXIMATE:
+        for approx in ("nystrom", "rff", "falkon"):
+            o = tap.mercer_json("fit", learner, "t.csv", "-k", "rbf(gamma=0.5)", "--approx", approx, "--rank", "60", *more,
+                                "-o", "m.mercer")
+            c = o["certificate"]
+            assert o["stop"] != "optimal" or c["value"] + c["error"] <= c["tolerance"], (learner, approx, c)
+            if o["train"].get("accuracy") is not None:
+                found = tap.mercer_json("predict", "m.mercer", "t.csv", "-o", "p.csv")["metrics"]["accuracy"]
+                tap.check_equal(o["train"]["accuracy"], found, "accuracy of %s %s" % (learner, approx))
+    np.save("x.npy", r.standard_normal((20000, 20)))
+    c = tap.mercer_json("fit", "pca", "x.npy", "-k", "rbf(gamma=0.05)", "--approx", "nystrom", "--rank", "300", "--memory",
+                        "5M", "--components", "3")
+    assert c["stop"] == "optimal" and c["certificate"]["value"] + c["certificate"]["error"] <= 1e-10, c
+
+
 if __name__ == "__main__":
     tap.main(globals())
