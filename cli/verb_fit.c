@@ -126,10 +126,11 @@ static int open_job(fit_job *job)
                    cli_choose_is_wanted(c, cli_word(c, 0), job->kernel != NULL, job->data);
     if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
         bad = cli_fail(c, mcr_options_set(job->options, "scale", "standard"));
-    if (!bad && job->kernel && !job->call->scale && !job->call->start)
-        cli_advise_scale(c, job->data, job->kernel);
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
+    if (!bad && !job->call->scale && !job->call->start &&
+        (job->kernel || !cli_advise_is_mixed(job->data)))
+        cli_advise_scale(c, job->data, job->kernel);
     if (!bad)
         bad = cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
