@@ -250,6 +250,9 @@ static int learn_threshold(fit_job *job)
 static int train(fit_job *job)
 {
     cli *c = job->c;
+    const char *checkpoint = job->call->checkpoint;
+    if (checkpoint && stat(checkpoint, &(struct stat){0}) == 0)
+        c->meter.continues = checkpoint;
     if (job->chooses)
         return choose(job);
     if (job->call->resume)
@@ -272,7 +275,7 @@ static int run(cli *c, const void *values)
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);
     if (!bad)
-        bad = cli_output_check_place(c, job.call->checkpoint);
+        bad = cli_output_check_option(c, "--checkpoint", job.call->checkpoint);
     if (!bad && job.call->checkpoint)
         bad = cli_fail(c, mcr_checkpoint_file(c->ctx, job.call->checkpoint));
     if (!bad)
@@ -281,6 +284,8 @@ static int run(cli *c, const void *values)
         bad = open_job(&job);
     if (!bad)
         bad = train(&job);
+    if (!bad)
+        cli_progress_continues(c, 0); /* if no step was reported */
     if (!bad)
         bad = learn_threshold(&job);
     if (!bad && job.call->report)
