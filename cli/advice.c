@@ -147,8 +147,7 @@ int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
     if (!cli_advise_is_mixed(data) && mcr_data_fields(data) == 1 &&
-        mcr_data_field_info(data, 0, &f) == MCR_OK &&
-        (f.kind == MCR_DENSE || f.kind == MCR_SPARSE))
+        mcr_data_field_info(data, 0, &f) == MCR_OK && (f.kind == MCR_DENSE || f.kind == MCR_SPARSE))
         return 0;
     return cli_refuse(c,
                       "-k %s: gamma has a default only for data of one field of vectors: give it, "

@@ -44,8 +44,7 @@ static int open_job(cv_job *job)
     const cv_call *call = job->call;
     cli_selection *s = &job->selection;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
-    int plain = !s->searches && call->kernels.count &&
-                cli_advise_is_default(call->kernels.item[0]);
+    int plain = !s->searches && call->kernels.count && cli_advise_is_default(call->kernels.item[0]);
     if (!bad && !s->searches && call->kernels.count && !plain)
         bad = cli_read_kernel(c, &job->kernel, call->kernels.item[0]);
     if (!bad)

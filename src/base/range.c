@@ -64,9 +64,8 @@ static double without_noise(double value)
 static double power_between(double low, double ratio, int64_t i, int64_t steps)
 {
     double exponent = log2(ratio) * (double)i / (double)steps;
-    return exponent == round(exponent)
-               ? ldexp(low, (int)exponent)
-               : without_noise(low * pow(ratio, (double)i / (double)steps));
+    return exponent == round(exponent) ? ldexp(low, (int)exponent)
+                                       : without_noise(low * pow(ratio, (double)i / (double)steps));
 }
 
 mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const char *name,

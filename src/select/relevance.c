@@ -176,10 +176,9 @@ static mcr_status hold_option(relevance *w)
     if (!s)
         s = mcr_grid_setting(&options, t->grid, w->centre);
     if (!s)
-        s = mcr_train(&model, &(mcr_training){.options = options,
-                                              .kernel = kernel,
-                                              .data = t->data,
-                                              .unscored = true});
+        s = mcr_train(&model,
+                      &(mcr_training){
+                          .options = options, .kernel = kernel, .data = t->data, .unscored = true});
     if (!s)
         value = mcr_fitted_find(model->fitted, name, &count);
     if (value && count == 1) {
