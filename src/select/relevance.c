@@ -157,10 +157,11 @@ static mcr_status try_whole(relevance *w, int64_t count)
     return s;
 }
 
-/* A learner that chooses an option from a range by itself (ridge: lambda) trains many times as long
- * with the range as with one value. The runs of a design use the value at their centre: where the
- * best value is used, the slopes of the score are the same whether or not it follows the columns
- * (the envelope theorem). Steps are compared with the range. */
+/* A learner that chooses an option from a range by itself (ridge: lambda) trains several times as
+ * long with the range as with one value. The runs of a design use the value at their centre: to
+ * first order the slopes are the same whether or not a value at its best follows the columns (the
+ * envelope theorem). Here it is the best by another score, so this is approximate, and steps are
+ * compared with the range. */
 static mcr_status hold_option(relevance *w)
 {
     mcr_tried *t = w->t;
