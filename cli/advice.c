@@ -133,6 +133,28 @@ int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data)
     return f.kind == MCR_DENSE || f.kind == MCR_SPARSE ? 0 : refuse_without_kernel(c, data);
 }
 
+int cli_advise_is_default(const char *kernel)
+{
+    char text[16] = "";
+    size_t length = 0;
+    for (; *kernel && length + 1 < sizeof text; kernel++)
+        if (!isspace((unsigned char)*kernel))
+            text[length++] = *kernel;
+    return strcmp(text, "rbf") == 0 || strcmp(text, "rbf()") == 0;
+}
+
+int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data)
+{
+    mcr_field_info f = MCR_INIT(mcr_field_info);
+    if (!cli_advise_is_mixed(data) && mcr_data_fields(data) == 1 &&
+        mcr_data_field_info(data, 0, &f) == MCR_OK && (f.kind == MCR_DENSE || f.kind == MCR_SPARSE))
+        return 0;
+    return cli_refuse(c,
+                      "-k %s: gamma has a default only for data of one field of vectors: give it, "
+                      "such as rbf(FIELD, gamma=0.5), or omit -k",
+                      kernel);
+}
+
 /* ---- columns in different units ---------------------------------------------------------------*/
 
 static size_t word_length(const char *p)
@@ -205,7 +227,7 @@ void cli_advise_scale(cli *c, const mcr_data *data, const mcr_kernel *kernel)
     char line[512], name[2][128];
     int64_t least = -1, most = -1;
     mcr_field_info f = MCR_INIT(mcr_field_info);
-    if (!feels_units(mcr_kernel_text(kernel)) || mcr_data_fields(data) != 1 ||
+    if ((kernel && !feels_units(mcr_kernel_text(kernel))) || mcr_data_fields(data) != 1 ||
         mcr_data_field_info(data, 0, &f) != MCR_OK || f.kind != MCR_DENSE || f.cols < 2)
         return;
     double *spread = cli_alloc((size_t)f.cols, sizeof *spread);
@@ -219,9 +241,9 @@ void cli_advise_scale(cli *c, const mcr_data *data, const mcr_kernel *kernel)
     if (least >= 0 && spread[most] >= far * spread[least]) {
         snprintf(line, sizeof line,
                  "the standard deviation of column %s is %.2g, and that of column %s %.2g: the "
-                 "kernel sees little of the second; consider --scale standard",
+                 "%skernel sees little of the second; consider --scale standard",
                  column_text(data, most, name[0]), spread[most], column_text(data, least, name[1]),
-                 spread[least]);
+                 spread[least], kernel ? "" : "default ");
         cli_progress_log(c, MCR_LOG_WARNING, line);
     }
     free(spread);

@@ -15,8 +15,13 @@ int cli_advise_is_mixed(const mcr_data *data);
  * like a kernel matrix), and for tables (with a remark on the columns that it does not use).
  * Otherwise the call is refused, with the fields and a kernel that would suit them. */
 int cli_advise_kernel(cli *c, mcr_kernel **out, const mcr_data *data);
-/* Suggests scaling if the kernel was given without it, and columns differ by far in their
- * spread. */
+/* Whether a call names the default kernel for vectors, "rbf" without parameters. */
+int cli_advise_is_default(const char *kernel);
+/* For such a call: 0 for one field of vectors, where the library chooses gamma. Otherwise the
+ * kernel is refused, because gamma is needed. */
+int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data);
+/* Suggests scaling if the call has none, and columns differ by far in their standard deviation.
+ * kernel NULL: the library's default for vectors. */
 void cli_advise_scale(cli *c, const mcr_data *data, const mcr_kernel *kernel);
 /* Refuses --rank and --landmarks if they would have no effect: a user who sets them expects one.
  * approx: as in MCR_APPROX_... */

@@ -80,6 +80,7 @@ typedef struct cli_meter {
     double first, span; /* the part of the whole that the running call covers */
     double last_drawn;
     const char *only; /* Ctrl-C ends only this phase, and later ones still run; NULL: ends all */
+    const char *continues; /* checkpoint that training continues from, until it is named; NULL */
 } cli_meter;
 
 struct cli {

@@ -72,7 +72,7 @@ static int replaces(const char *path, const struct stat *there, const char *inpu
 
 /* The model of --start does not count as input: replacing it by the result is the purpose of that
  * option. */
-static int check_inputs(cli *c, const char *path)
+static int check_inputs(cli *c, const char *option, const char *path)
 {
     struct stat there;
     const char *const *name = c->verb->words, *lost = NULL;
@@ -91,21 +91,27 @@ static int check_inputs(cli *c, const char *path)
     }
     if (!lost && replaces(path, &there, c->reading.target))
         lost = c->reading.target;
-    return lost
-               ? cli_refuse(c, "-o: %s would overwrite the input %s: give another name", path, lost)
-               : 0;
+    return lost ? cli_refuse(c, "%s: %s would overwrite the input %s: give another name", option,
+                             path, lost)
+                : 0;
 }
 
-int cli_output_check(cli *c, const char *path)
+static int check_name(cli *c, const char *option, const char *path)
 {
     if (!path)
         return 0;
     if (is_standard_output(path) && c->common.json)
-        return cli_refuse(c, "-o - and --json both write to standard output: give -o a file");
+        return cli_refuse(c, "%s - and --json both write to standard output: give %s a file",
+                          option, option);
     if (ends_with(path, ".gz"))
-        return cli_refuse(c, "-o: compressed files are not written: write %.*s and run gzip on it",
-                          (int)strlen(path) - 3, path);
-    return check_inputs(c, path);
+        return cli_refuse(c, "%s: compressed files are not written: write %.*s and run gzip on it",
+                          option, (int)strlen(path) - 3, path);
+    return check_inputs(c, option, path);
+}
+
+int cli_output_check(cli *c, const char *path)
+{
+    return check_name(c, "-o", path);
 }
 
 static int check_folder(cli *c, const char *path)
@@ -125,15 +131,18 @@ static int check_folder(cli *c, const char *path)
 
 int cli_output_check_place(cli *c, const char *path)
 {
+    return path && strcmp(path, "-") == 0 && !c->common.json && isatty(STDOUT_FILENO)
+               ? cli_refuse(c,
+                            "-o: a model cannot be written to a terminal: give the name of a file")
+               : cli_output_check_option(c, "-o", path);
+}
+
+int cli_output_check_option(cli *c, const char *option, const char *path)
+{
     struct stat found;
-    int bad = cli_output_check(c, path);
-    if (bad || !path)
+    int bad = check_name(c, option, path);
+    if (bad || !path || strcmp(path, "-") == 0)
         return bad;
-    if (strcmp(path, "-") == 0)
-        return isatty(STDOUT_FILENO)
-                   ? cli_refuse(
-                         c, "-o: a model cannot be written to a terminal: give the name of a file")
-                   : 0;
     if (stat(path, &found) != 0)
         return check_folder(c, path);
     if (S_ISDIR(found.st_mode))

@@ -34,6 +34,8 @@ int cli_output_check(cli *c, const char *path);
 
 /* Also checks that a file can be written there: hours of work must not end in an error. */
 int cli_output_check_place(cli *c, const char *path);
+/* The same for the file of another option, such as "--table". */
+int cli_output_check_option(cli *c, const char *option, const char *path);
 /* Writes a text to a file. */
 int cli_output_text(cli *c, const char *path, const char *text, size_t length);
 

@@ -81,10 +81,24 @@ static void draw(const cli *c, const mcr_progress *now)
     fflush(stderr);
 }
 
+void cli_progress_continues(cli *c, int64_t step)
+{
+    char at[32] = "";
+    if (!c->meter.continues || c->common.quiet)
+        return;
+    if (step > 0)
+        snprintf(at, sizeof at, " at step %" PRId64, step);
+    cli_progress_clear(c);
+    fprintf(stderr, "mercer: continues from %s%s\n", c->meter.continues, at);
+    c->meter.continues = NULL;
+}
+
 int cli_progress_report(void *user, const mcr_progress *now)
 {
     cli *c = user;
     cli_signals_listen();
+    if (now->step > 0) /* those of a search are trainings */
+        cli_progress_continues(c, c->meter.only ? 0 : now->step);
     double time = cli_seconds();
     if (c->meter.visible && time - c->started > patience && time - c->meter.last_drawn > between) {
         draw(c, now);

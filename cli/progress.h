@@ -9,6 +9,9 @@
 
 /* For mcr_config; user is the cli. Returns nonzero after Ctrl-C. */
 int cli_progress_report(void *user, const mcr_progress *now);
+/* Says once that training continues from the checkpoint meter.continues, and at which step; 0: it
+ * is not known. */
+void cli_progress_continues(cli *c, int64_t step);
 /* A warning, printed even with --quiet. */
 void cli_progress_warn(cli *c, const char *text);
 void cli_progress_log(void *user, int level, const char *line);

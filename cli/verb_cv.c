@@ -44,12 +44,15 @@ static int open_job(cv_job *job)
     const cv_call *call = job->call;
     cli_selection *s = &job->selection;
     int bad = cli_selection_open(c, s, &call->split, &call->kernels);
-    if (!bad && !s->searches && call->kernels.count)
+    int plain = !s->searches && call->kernels.count && cli_advise_is_default(call->kernels.item[0]);
+    if (!bad && !s->searches && call->kernels.count && !plain)
         bad = cli_read_kernel(c, &job->kernel, call->kernels.item[0]);
     if (!bad)
         bad = cli_output_check_table(c, call->output);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
+    if (!bad && plain)
+        bad = cli_advise_gamma(c, call->kernels.item[0], job->data);
     /* If fit would choose kernel and options, cv does so on the training objects of each split. */
     if (!bad && !s->searches && !call->plot &&
         cli_choose_is_wanted(c, cli_word(c, 0), call->kernels.count > 0, job->data)) {

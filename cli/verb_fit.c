@@ -110,7 +110,8 @@ static int open_job(fit_job *job)
         bad = cli_refuse(c, "--calibrate trains on a part of the data: omit --start");
     if (!bad && job->call->scale)
         bad = cli_fail(c, mcr_options_set(job->options, "scale", job->call->scale));
-    if (!bad && job->call->kernel)
+    int plain = job->call->kernel && cli_advise_is_default(job->call->kernel);
+    if (!bad && job->call->kernel && !plain)
         bad = cli_read_kernel(c, &job->kernel, job->call->kernel);
     if (!bad)
         bad = cli_output_check_place(c, job->call->output);
@@ -120,16 +121,19 @@ static int open_job(fit_job *job)
         bad = cli_read_words(c, &job->data, 1);
     if (!bad && job->call->positive)
         bad = cli_choose_positive(c, job->call->positive, &job->data);
+    if (!bad && plain)
+        bad = cli_advise_gamma(c, job->call->kernel, job->data);
     if (!bad)
         cli_tables_remark(c, job->data, NULL);
     job->chooses = !bad && !job->call->start && isnan(job->call->calibrate) &&
                    cli_choose_is_wanted(c, cli_word(c, 0), job->kernel != NULL, job->data);
     if (!bad && !job->kernel && !job->call->scale && cli_advise_is_mixed(job->data))
         bad = cli_fail(c, mcr_options_set(job->options, "scale", "standard"));
-    if (!bad && job->kernel && !job->call->scale && !job->call->start)
-        cli_advise_scale(c, job->data, job->kernel);
     if (!bad && !job->kernel)
         bad = cli_advise_kernel(c, &job->kernel, job->data);
+    if (!bad && !job->call->scale && !job->call->start &&
+        (job->kernel || !cli_advise_is_mixed(job->data)))
+        cli_advise_scale(c, job->data, job->kernel);
     if (!bad)
         bad = cli_advise_targets(c, cli_word(c, 0), job->data);
     return bad;
@@ -163,6 +167,17 @@ static void print_json(const fit_job *job)
     cli_json_end(&j);
 }
 
+/* What the time was spent on. The search ends with the training. */
+static void say_seconds(const fit_job *job)
+{
+    double training = mcr_model_report(job->model)->seconds, all = cli_seconds() - job->c->started;
+    if (job->choice)
+        cli_say("seconds", "%.3g training, %.3g choosing the kernel, %.3g in all", training,
+                job->choice->seconds - training, all);
+    else
+        cli_say("seconds", "%.3g training, %.3g with reading", training, all);
+}
+
 static void print_summary(const fit_job *job)
 {
     const char *path = job->keep.beside ? job->keep.beside : job->call->output;
@@ -175,7 +190,7 @@ static void print_summary(const fit_job *job)
     cli_evaluation_say_threshold(stdout, job->model);
     if (job->call->report)
         cli_bounds_say(&job->bounds);
-    cli_say("seconds", "%.3g (%.3g with reading)", r->seconds, cli_seconds() - job->c->started);
+    say_seconds(job);
     if (!path)
         cli_say("model", "not kept (-o FILE saves it)");
     else if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
@@ -249,6 +264,9 @@ static int learn_threshold(fit_job *job)
 static int train(fit_job *job)
 {
     cli *c = job->c;
+    const char *checkpoint = job->call->checkpoint;
+    if (checkpoint && stat(checkpoint, &(struct stat){0}) == 0)
+        c->meter.continues = checkpoint;
     if (job->chooses)
         return choose(job);
     if (job->call->resume)
@@ -271,7 +289,7 @@ static int run(cli *c, const void *values)
     job.keep = (cli_keeping){.path = path, .require = job.call->require};
     int bad = cli_keep_check(c, &job.keep);
     if (!bad)
-        bad = cli_output_check_place(c, job.call->checkpoint);
+        bad = cli_output_check_option(c, "--checkpoint", job.call->checkpoint);
     if (!bad && job.call->checkpoint)
         bad = cli_fail(c, mcr_checkpoint_file(c->ctx, job.call->checkpoint));
     if (!bad)
@@ -280,6 +298,8 @@ static int run(cli *c, const void *values)
         bad = open_job(&job);
     if (!bad)
         bad = train(&job);
+    if (!bad)
+        cli_progress_continues(c, 0); /* if no step was reported */
     if (!bad)
         bad = learn_threshold(&job);
     if (!bad && job.call->report)
@@ -310,7 +330,7 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .offset = AT(kernel),
      .argument = "KERNEL",
-     .help = "the kernel (default: rbf; tables of mixed columns: see docs/tables.md)"},
+     .help = "the kernel (default: rbf; for its gamma and mixed columns see docs/tables.md)"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,

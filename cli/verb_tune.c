@@ -75,7 +75,9 @@ static int open_job(tune_job *job)
     if (!bad)
         bad = cli_output_check_place(c, call->output);
     if (!bad)
-        bad = cli_output_check_place(c, call->table);
+        bad = cli_output_check_option(c, "--table", call->table);
+    if (!bad)
+        bad = cli_output_check_option(c, "--checkpoint", call->checkpoint);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &none);
     mcr_kernel_free(none);
@@ -314,6 +316,8 @@ static int run(cli *c, const void *values)
         mcr_search *search = &job.selection.search;
         search->best_so_far = 1;
         c->meter.only = "tune";
+        if (search->resume && stat(search->checkpoint, &(struct stat){0}) == 0)
+            c->meter.continues = search->checkpoint;
         mcr_status s = mcr_tune(&job.model, &job.report, job.selection.options, search, job.data);
         bad = s == MCR_BAD_CALL ? cli_fail(c, s) : cli_fail_words(c, s, 1);
         if (s == MCR_STOPPED && search->checkpoint)

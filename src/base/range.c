@@ -60,6 +60,14 @@ static double without_noise(double value)
     return fabs(tidy - value) <= 1e-14 * fabs(value) ? tidy : value;
 }
 
+/* low ratio^part, part = i / steps: exact for a power of 2, as those of gamma and C are. */
+static double power_between(double low, double ratio, int64_t i, int64_t steps)
+{
+    double exponent = log2(ratio) * (double)i / (double)steps;
+    return exponent == round(exponent) ? ldexp(low, (int)exponent)
+                                       : without_noise(low * pow(ratio, (double)i / (double)steps));
+}
+
 mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const char *name,
                            const char *text)
 {
@@ -76,8 +84,8 @@ mcr_status mcr_range_parse(mcr_reals *out, mcr *ctx, const char *owner, const ch
     out->count = r.count;
     for (int64_t i = 0; i < r.count; i++) {
         double part = r.count > 1 ? (double)i / (double)(r.count - 1) : 0;
-        out->values[i] = without_noise(r.ratio ? r.low * pow(r.high / r.low, part)
-                                               : r.low + part * (r.high - r.low));
+        out->values[i] = r.ratio ? power_between(r.low, r.high / r.low, i, r.count - 1)
+                                 : without_noise(r.low + part * (r.high - r.low));
     }
     out->values[r.count - 1] = r.high; /* without rounding */
     return MCR_OK;

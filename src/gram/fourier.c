@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/params.h"
@@ -27,17 +28,43 @@ static bool is_type(const mcr_kernel *k, const char *name)
     return strcmp(k->type->name, name) == 0;
 }
 
+static bool has_fourier(const mcr_kernel *k)
+{
+    return is_type(k, "rbf") || is_type(k, "laplace") || is_type(k, "matern");
+}
+
+/* A part of an expression without such features: one that is neither such a kernel nor a constant,
+ * else one on some columns; NULL: only the whole has none. */
+static const mcr_kernel *find_without(const mcr_kernel *k, bool columns)
+{
+    const mcr_kernel *found = NULL;
+    for (int c = 0; c < k->children && !found; c++)
+        found = find_without(k->child[c], columns);
+    if (found || k->children)
+        return found;
+    return (columns ? k->columns : !has_fourier(k) && !is_type(k, "constant")) ? k : NULL;
+}
+
 mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *k)
 {
-    if ((is_type(k, "rbf") || is_type(k, "laplace") || is_type(k, "matern")) && !k->columns)
+    if (has_fourier(k) && !k->columns)
         return MCR_OK;
-    return mcr_advise(
-        ctx,
-        mcr_fail(ctx, MCR_BAD_CALL,
-                 "%.100s has no random Fourier features: only rbf, laplace and matern on a field "
-                 "have them; use the approximation nystrom, which works with every kernel",
-                 k->text),
-        "option approx=nystrom");
+    const mcr_kernel *part = find_without(k, false), *on = part ? NULL : find_without(k, true);
+    char why[160] = "they are for one kernel, not for sums and products";
+    if (part && part != k)
+        snprintf(why, sizeof why, "%.80s has none", part->text);
+    else if (part)
+        snprintf(why, sizeof why, "only rbf, laplace and matern have them");
+    else if (on)
+        snprintf(why, sizeof why, "%.80s is on some columns, and they are for all of a field",
+                 on->text);
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_BAD_CALL,
+                               "%.100s has no random Fourier features: %s; use the approximation "
+                               "nystrom, which works with every kernel, or one rbf, laplace or "
+                               "matern on a field, such as x: the numbers of a table",
+                               k->text, why),
+                      "option approx=nystrom");
 }
 
 /* The kernel's parameter that may have one value per feature. */

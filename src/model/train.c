@@ -333,6 +333,39 @@ static mcr_status open_checkpoint(const mcr_options *options, const mcr_learning
     return s;
 }
 
+/* If the learner has chosen an option from a range (ridge: lambda), the model names the value: with
+ * it, the same model is trained. */
+static mcr_status name_choice(mcr_model *m, const mcr_options *options)
+{
+    const mcr_usual *usual = &options->type->usual;
+    int64_t count = 0;
+    const double *value = usual->own_path ? mcr_fitted_find(m->fitted, usual->option, &count)
+                                          : NULL;
+    if (!value || count != 1 || !strchr(m->options, ':'))
+        return MCR_OK;
+    mcr_options *chosen = NULL;
+    mcr_text number, text;
+    mcr_text_init(&number, m->ctx);
+    mcr_text_init(&text, m->ctx);
+    mcr_text_real(&number, *value);
+    mcr_status s = number.status ? number.status : mcr_options_copy(&chosen, options);
+    if (!s)
+        s = mcr_options_set(chosen, usual->option, number.bytes);
+    if (!s)
+        s = mcr_options_print(chosen, &text);
+    char *named = s ? NULL : mcr_copy_text(m->ctx, text.bytes, (size_t)text.length);
+    if (named) {
+        mcr_free(m->ctx, m->options);
+        m->report.options = m->options = named;
+    } else if (!s) {
+        s = MCR_NO_MEMORY;
+    }
+    mcr_options_close(chosen);
+    mcr_text_free(&number);
+    mcr_text_free(&text);
+    return s;
+}
+
 mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,
                            const mcr_learning *with, bool unscored)
 {
@@ -360,6 +393,8 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
         s = open_checkpoint(options, &in);
     if (!s)
         s = learn_in_time(m, options, &in, unscored);
+    if (!s)
+        s = name_choice(m, options);
     mcr_resume_close(ctx);
     if (!s) {
         m->report.seconds = mcr_now() - began;

@@ -45,6 +45,7 @@ typedef struct relevance {
     mcr_tried *t;
     const mcr_search *search;
     const mcr_split_plan *plan; /* for slopes from a subset of the objects; NULL: all objects */
+    bool few;                   /* there was a subset */
     const char *text;           /* text of the starting template, with its range */
     size_t at, length;
     mcr_scale scale;
@@ -156,16 +157,60 @@ static mcr_status try_whole(relevance *w, int64_t count)
     return s;
 }
 
+/* A learner that chooses an option from a range by itself (ridge: lambda) trains several times as
+ * long with the range as with one value. The runs of a design use the value at their centre: to
+ * first order the slopes are the same whether or not a value at its best follows the columns (the
+ * envelope theorem). Here it is the best by another score, so this is approximate, and steps are
+ * compared with the range. */
+static mcr_status hold_option(relevance *w)
+{
+    mcr_tried *t = w->t;
+    const char *name = t->grid->options->type->usual.option;
+    mcr_kernel *kernel = NULL;
+    mcr_options *options = NULL;
+    mcr_model *model = NULL;
+    int64_t count = 0;
+    const double *value = NULL;
+    if (!t->grid->path)
+        return MCR_OK;
+    mcr_status s = mcr_grid_kernel(&kernel, t->grid, w->centre);
+    if (!s)
+        s = mcr_grid_setting(&options, t->grid, w->centre);
+    if (!s)
+        s = mcr_train(&model,
+                      &(mcr_training){
+                          .options = options, .kernel = kernel, .data = t->data, .unscored = true});
+    if (!s)
+        value = mcr_fitted_find(model->fitted, name, &count);
+    if (value && count == 1) {
+        mcr_text text;
+        mcr_text_init(&text, t->ctx);
+        mcr_text_real(&text, *value);
+        s = text.status ? text.status : mcr_options_set(options, name, text.bytes);
+        mcr_text_free(&text);
+        t->held = s ? NULL : options;
+    }
+    if (!t->held)
+        mcr_options_close(options);
+    mcr_model_free(model);
+    mcr_kernel_free(kernel);
+    return s == MCR_NUMERIC ? MCR_OK : s; /* then with the range */
+}
+
 /* Slopes need all splits: no run is dropped before it is complete. */
 static mcr_status run_design(relevance *w)
 {
-    mcr_status s = MCR_OK;
+    mcr_status s = hold_option(w);
     for (int64_t r = 0; r < w->runs && !s; r++) {
         for (int64_t k = 0; k < w->cols; k++)
             w->next[k] = rounded(w->value[k] * exp(w->step * sign_of(r, k, w->runs)));
         s = add_point(w, &w->point[r]);
     }
-    return s ? s : try_whole(w, w->runs);
+    if (!s)
+        s = try_whole(w, w->runs);
+    mcr_options_close(w->t->held);
+    w->t->held = NULL;
+    return s;
 }
 
 /* False: a run could not be trained or scored. */
@@ -269,6 +314,7 @@ static mcr_status look_around(relevance *w, bool *fine)
 {
     int64_t first = w->t->grid->points;
     mcr_status s = w->plan ? mcr_tried_use_few(w->t, w->search, w->plan) : MCR_OK;
+    w->few |= w->t->aside != NULL;
     if (!s)
         s = run_design(w);
     *fine = !s && find_slopes(w);
@@ -352,7 +398,8 @@ mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mc
     mcr_status s = open_search(&w);
     for (int round = 0; round < MOST_ROUNDS && moves && !s; round++)
         s = one_round(&w, &moves);
-    if (!s && w.plan && w.centre != start) { /* the columns do differ: all objects may show more */
+    /* The columns do differ: all objects, or one more round, may show more. */
+    if (!s && w.plan && w.centre != start && (w.few || moves)) {
         w.plan = NULL;
         s = one_round(&w, &moves);
     }

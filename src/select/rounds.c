@@ -192,7 +192,7 @@ static mcr_status open_item(item *it, const batch *b, int64_t number, int worker
         if (t->state[b->point[i]] == MCR_POINT_DONE + 1) {
             it->of[c->count] = b->point[i];
             it->at[c->count] = i - g->first;
-            it->options[c->count++] = t->setting[setting_of(t, b->point[i])];
+            it->options[c->count++] = t->held ? t->held : t->setting[setting_of(t, b->point[i])];
         }
     mcr_status s = c->count ? mcr_grid_kernel(&it->kernel, t->grid, it->of[0]) : MCR_OK;
     c->kernel = it->kernel;

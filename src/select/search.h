@@ -35,6 +35,7 @@ typedef struct mcr_tried {
     char message[256];
     /* During the search: */
     mcr_options **setting; /* created on demand */
+    mcr_options *held;     /* used instead of these; NULL: not */
     mcr_checkpoint *checkpoint;
     int64_t batch;
     double began, expected; /* estimated total of fits */

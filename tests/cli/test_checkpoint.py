@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import os
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -244,6 +245,19 @@ def test_forged():
             go_on_from(words, forge(state, places), seconds=5)
             runs += 1
     print("# %d runs on forged checkpoints" % runs, flush=True)
+
+
+def test_said():
+    """A continued training says so, and at which step; a checkpoint never replaces the data."""
+    tap.mercer("sample", "moons", "-n", "500", "--noise", "0.3", "-o", "d.csv")
+    words = ["fit", "svm", "d.csv", *RBF, "-C", "100", "--checkpoint", "said"]
+    assert "continues" not in tap.mercer(*words).stderr
+    done = tap.mercer(*words)
+    assert re.match(r"mercer: continues from said( at step \d+)?\n", done.stderr), done.stderr
+    assert "continues" not in tap.mercer(*words, "--quiet").stderr
+    for verb in ("fit", "tune"):
+        done = tap.mercer(verb, "svm", "d.csv", "--checkpoint", "d.csv", status=2)
+        assert "--checkpoint: d.csv would overwrite the input d.csv" in done.stderr, done.stderr
 
 
 def test_learners_without():

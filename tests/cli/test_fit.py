@@ -58,6 +58,22 @@ def rbf(x, z, gamma):
 # ---- what there is -----------------------------------------------------------------------------
 
 
+def test_rbf_without_gamma():
+    """-k rbf is the default kernel for vectors; elsewhere gamma must be given."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "plain.csv")
+    default = tap.mercer_json("fit", "svm", "plain.csv")
+    for kernel in ("rbf", " rbf( ) "):
+        found = tap.mercer_json("fit", "svm", "plain.csv", "-k", kernel)
+        tap.check_equal((found["kernel"], found["objective"]), (default["kernel"], default["objective"]))
+    folds = [tap.mercer_json("cv", "svm", "plain.csv", *k)["metrics"] for k in ([], ["-k", "rbf"])]
+    tap.check_equal(folds[0], folds[1])
+    with open("words.csv", "w") as f:
+        f.write("a,city,y\n" + "".join("%d,%s,%d\n" % (i, "Ulm" if i % 3 else "Kiel", i % 2) for i in range(60)))
+    for verb in ("fit", "cv"):
+        done = tap.mercer(verb, "svm", "words.csv", "-k", "rbf", status=2)
+        assert "gamma has a default only for data of one field of vectors" in done.stderr, done.stderr
+
+
 def test_list_of_learners():
     names = [entry["name"] for entry in learners()]
     assert {"svm", "nu-svm", "one-class", "svr", "nu-svr"} <= set(names), names

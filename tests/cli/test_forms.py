@@ -104,6 +104,8 @@ def test_features_are_refused_where_there_are_none():
             (["svm", "m.csv", "-k", "rbf(gamma=1)", "--form", "primal"], "no finite feature map"),
             (["svm", "m.csv", "-k", "linear", "-C", "inf", "--form", "primal"], "hard margin"),
             (["svm", "m.csv", "-k", "linear", "--approx", "rff"], "random Fourier features"),
+            (["svm", "m.csv", "-k", "rbf(gamma=1) + 2*linear", "--approx", "rff"], "linear has none; use"),
+            (["svm", "m.csv", "-k", "rbf(gamma=1) + matern", "--approx", "rff"], "not for sums and products"),
             (["svm", "m.csv", "-k", "linear", "--approx", "nystrom", "--form", "dual"],
              "omit one of the two"),
             (["ridge", "m.csv", "-k", "linear", "--form", "primal", "--loo"], "leave-one-out")):

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -160,10 +161,25 @@ def test_without_hints():
     assert "accuracy" in done.stderr, done.stderr
     found = tune("ridge", sample("sinc", n=150))
     assert found["best"]["metric"] == "mse" and found["best"]["score"] < 0.05, found["best"]
+    assert re.fullmatch(r"lambda=[-.e\d]+ scale=\w+", found["fit"]["options"]), found["fit"]["options"]
     found = tune("svm", sample("motifs", n=80, file="motifs.tsv"), "-k", "normalize(spectrum(p=2:4))")
     assert found["best"]["score"] > 0.7, found["best"]
     found = tune("svm", sample("motifs", n=80, file="again.tsv"))
     assert found["best"]["score"] > 0.7, found["best"]
+
+
+def test_ridge_with_relevance():
+    """Runs of the design hold lambda; the model names the lambda that it was trained with."""
+    file = sample("friedman", n=150)
+    found = tune("ridge", file, "-k", "rbf(gamma=0.125:4:log3)", "--search", "adaptive", "--relevance", "yes",
+                 "--scale", "minmax", "--metric", "mse", "-o", "r.mercer")
+    lists = [p for p in found["table"] if "[" in p["kernel"]]
+    assert lists and all(p["folds"] == 5 and p["score"] > 0 for p in lists), found["table"]
+    assert len({p["kernel"] for p in lists}) == len(lists), "a run was repeated"
+    options = dict(o.split("=") for o in found["fit"]["options"].split())
+    again = tap.mercer_json("fit", "ridge", file, "-k", found["best"]["kernel"], "--scale", "minmax", "--lambda",
+                            options["lambda"])
+    tap.check_near(again["objective"], found["fit"]["objective"], 1e-6 * again["objective"])
 
 
 def test_nested():

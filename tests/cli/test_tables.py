@@ -59,8 +59,10 @@ def test_columns_in_different_units():
         assert err.count("--scale standard") == 1 and "mercer: warning: the standard deviation" in err, err
         assert 'of column "income" is' in err and 'of column "z"' in err, err
     fit = ("fit", "svm", "units.csv", "--max-steps", 1000)
+    for call in ([], ["-C", "1"]):
+        assert "the default kernel sees little of the second; consider --scale standard" in tap.mercer(*fit, *call).stderr
     for call in (["-k", "rbf(gamma=0.1)", "--scale", "standard"], ["-k", "rbf(gamma=0.1)", "--quiet"],
-                 ["-k", "rbf(age, z, gamma=0.1)"], ["-k", "rbf(gamma=0.1)", "--only", "age,z"], ["-C", "1"]):
+                 ["-k", "rbf(age, z, gamma=0.1)"], ["-k", "rbf(gamma=0.1)", "--only", "age,z"], ["-C", "1", "--scale", "none"]):
         assert "--scale" not in tap.mercer(*fit, *call).stderr, call
 
 

@@ -271,6 +271,11 @@ static void test_ranges(void **state)
         test_close_relative(good[i].text, r.values, good[i].values, r.count, 1e-15);
         mcr_free(ctx, r.values);
     }
+    /* Powers of two are exact, also those of more digits than are tidied. */
+    test_ok(ctx, mcr_range_parse(&r, ctx, "ridge", "lambda", "5.9604644775390625e-08:16:log29"));
+    for (int i = 0; i < 29; i++)
+        assert_true(r.values[i] == ldexp(1, i - 24));
+    mcr_free(ctx, r.values);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_fails(ctx, mcr_range_parse(&r, ctx, "ridge", "lambda", bad[i]), MCR_BAD_CALL,
                    "ridge: lambda must be");
