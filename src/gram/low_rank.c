@@ -59,7 +59,7 @@ static mcr_status take_row(column_job *j)
                    : MCR_OK;
 }
 
-/* Makes room for more columns, in place: the last row moves first. */
+/* Spreads the rows for more columns, in place: the last row moves first. */
 static void widen(column_job *j)
 {
     int64_t ld = j->ld < j->most / 4 ? 4 * j->ld : j->most;
