@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 
 #include "gram/half.h"
 #include "gram/stored.h"
@@ -230,14 +231,14 @@ static void test_budget(void **context)
     mcr_gram_close(gram);
 }
 
-/* Sums in extended precision where objects are listed twice and some rows are not wanted: as of the
- * matrix, and the same for both places of an object. */
-/* The largest block that was requested. */
-static size_t largest;
+/* The largest block that was requested, by any thread. */
+static atomic_size_t largest;
 
 static void *watched(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
-    largest = new_bytes > largest ? new_bytes : largest;
+    size_t known = atomic_load(&largest);
+    while (new_bytes > known && !atomic_compare_exchange_weak(&largest, &known, new_bytes))
+        ;
     return mcr_default_realloc(user, block, old_bytes, new_bytes);
 }
 
@@ -273,6 +274,8 @@ static void test_product_budget(void **context)
     free(kv);
 }
 
+/* Sums in extended precision where objects are listed twice and some rows are not wanted: as of the
+ * matrix, and the same for both places of an object. */
 static void test_extended(void **context)
 {
     static const char *const kernels[] = {"rbf(gamma=0.5)", "rbf(gamma=300)", "laplace(gamma=900)",
