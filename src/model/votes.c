@@ -19,7 +19,7 @@
 /* Kernel values at a time, for all support vectors: few, because touching new memory takes longer
  * than computing into it, but enough for all threads; bytes that those of one call of the kit may
  * take. */
-enum { VALUES = 1 << 18, LEAST_ITEMS = 16, MOST_BYTES = 1 << 24 };
+enum { VALUES = 1 << 18, ITEMS_PER_WORKER = 2, MOST_ITEMS = 16, MOST_BYTES = 1 << 24 };
 /* Bytes of the scores of all pairs that stay in the cache of a core; more are not stored. */
 enum { MOST_SUMS = 1 << 18 };
 /* With more support vectors per pair than this, storing kernel values takes longer than writing
@@ -127,8 +127,10 @@ mcr_status mcr_pair_votes_open(struct mcr_pair_votes **out, const mcr_prediction
     v->w = w;
     v->kit = kit;
     v->classes = f->classes;
+    int64_t items = ITEMS_PER_WORKER * mcr_workers(w->ctx);
+    int64_t least = (items < MOST_ITEMS ? items : MOST_ITEMS) * kit->voters;
     v->strip = VALUES / f->basis / kit->voters * kit->voters;
-    v->strip = v->strip < LEAST_ITEMS * kit->voters ? LEAST_ITEMS * kit->voters : v->strip;
+    v->strip = v->strip < least ? least : v->strip;
     mcr_status s = fill(v);
     if (s)
         mcr_pair_votes_close(v);
