@@ -140,13 +140,22 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     return false;
 }
 
+/* Whether all scores are further from 0 than their error, as those of most objects are. */
+static bool all_far(const mcr_prediction *w, const double *score, double largest)
+{
+    int64_t far = 0, outputs = w->model->fitted->outputs;
+    for (int64_t o = 0; o < outputs; o++)
+        far += fabs(score[o]) > w->error[o] * largest;
+    return far == outputs;
+}
+
 /* Whether float errors could change the decision; `votes`: buffer for twice the classes. */
 static bool is_unsure(const mcr_prediction *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
     int64_t best = 0, second = -1;
     if (f->rule == MCR_RULE_PAIRS)
-        return votes_unsure(w, score, largest, votes);
+        return !all_far(w, score, largest) && votes_unsure(w, score, largest, votes);
     if (f->rule != MCR_RULE_LARGEST)
         return !(fabs(score[0]) > w->error[0] * largest);
     for (int64_t c = 1; c < f->outputs; c++) {
