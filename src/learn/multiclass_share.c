@@ -185,7 +185,7 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
         16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
-    bool rows = !st && mcr_qp_makes_rows(j->across[0], n);
+    bool rows = !st && mcr_qp_makes_rows(j->across[0], n, true);
     /* The more a value costs, the more sharing saves, and the larger pairs must be. */
     *easy = rows || (!st && (double)n >= LARGE_PAIR + 4 * mcr_gram_work(j->across[0]));
     if (!rows)
