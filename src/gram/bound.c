@@ -186,6 +186,11 @@ static bool is_slow(const mcr_gram *gram)
     return !g->binding->root->fused && work(gram) > SLOW_WORK;
 }
 
+static bool in_panels(const mcr_gram *gram)
+{
+    return mcr_vectors_in_panels(((const mcr_gram_bound *)gram)->binding->vectors);
+}
+
 static bool is_definite(const mcr_gram *gram)
 {
     return mcr_kernel_definite(((const mcr_gram_bound *)gram)->kernel, NULL) == MCR_PSD;
@@ -340,5 +345,6 @@ static const mcr_gram_type bound_type = {
     .sums = mcr_gram_bound_sums,
     .depth = mcr_gram_bound_depth,
     .is_slow = is_slow,
+    .in_panels = in_panels,
     .is_definite = is_definite,
 };

@@ -56,6 +56,11 @@ bool mcr_gram_is_slow(const mcr_gram *g)
     return g->type->is_slow ? g->type->is_slow(g) : g->of && mcr_gram_is_slow(g->of);
 }
 
+bool mcr_gram_in_panels(const mcr_gram *g)
+{
+    return g->type->in_panels ? g->type->in_panels(g) : g->of && mcr_gram_in_panels(g->of);
+}
+
 bool mcr_gram_is_definite(const mcr_gram *g)
 {
     return g->type->is_definite ? g->type->is_definite(g) : g->of && mcr_gram_is_definite(g->of);

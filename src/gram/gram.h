@@ -140,6 +140,8 @@ size_t mcr_gram_bytes(const mcr_gram *gram);
  * MCR_SLOW_TILE rows and columns. */
 bool mcr_gram_is_slow(const mcr_gram *gram);
 enum { MCR_SLOW_TILE = 16 };
+/* Whether one row takes as long as several in the same pass. */
+bool mcr_gram_in_panels(const mcr_gram *gram);
 
 /* Whether K is known to be positive semidefinite. */
 bool mcr_gram_is_definite(const mcr_gram *gram);

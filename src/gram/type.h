@@ -34,8 +34,9 @@ typedef struct mcr_gram_type {
     double (*work)(const mcr_gram *gram); /* 1, */
     /* nothing to prepare, */
     mcr_status (*prepare)(mcr_gram *gram, bool precise);
-    /* not slow; not known to be definite. */
+    /* not slow; one row takes less time than several; not known to be definite. */
     bool (*is_slow)(const mcr_gram *gram);
+    bool (*in_panels)(const mcr_gram *gram);
     bool (*is_definite)(const mcr_gram *gram);
     /* NULL: not available. */
     mcr_status (*extended)(mcr_gram *gram, mcr_extended *to);

@@ -94,6 +94,8 @@ mcr_status mcr_vectors_diagonal(const mcr_bound *bound, int side, mcr_rows rows,
 mcr_status mcr_vectors_prepare(mcr_vectors *list, bool precise, bool lists);
 /* Multiply-adds per value for all of them, from the nonzero features of a sample. */
 double mcr_vectors_work(const mcr_vectors *list);
+/* Whether some of them compute whole panels of rows, however few are asked for. */
+bool mcr_vectors_in_panels(const mcr_vectors *list);
 void mcr_vectors_free(mcr_vectors *list);
 /* ---- for gram: many rows against many columns --------------------------------------------------
  *

@@ -137,13 +137,16 @@ static mcr_status pack_full(pack_job *job)
     return mcr_parallel_chunks(v->ctx, job->panels, PANELS_A_TASK, pack_panels, job);
 }
 
-static mcr_status check_norms(const mcr_vectors *v, const void *norms, bool precise)
+static mcr_status check_norms(mcr_vectors *v, const void *norms, bool precise)
 {
     mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < v->side[1].field.count && !s; i++)
-        s = mcr_vectors_check_norm(
-            v, 1, i, precise ? ((const double *)norms)[i] : (double)((const float *)norms)[i],
-            precise);
+    double largest = 0;
+    for (int64_t i = 0; i < v->side[1].field.count && !s; i++) {
+        double norm = precise ? ((const double *)norms)[i] : (double)((const float *)norms)[i];
+        s = mcr_vectors_check_norm(v, 1, i, norm, precise);
+        largest = norm > largest ? norm : largest;
+    }
+    v->side[1].largest[precise] = largest;
     return s;
 }
 

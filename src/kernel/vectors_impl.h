@@ -29,6 +29,7 @@ typedef struct mcr_vector_side {
     /* Squared norms of packed objects in float and double, padded with zeros to whole panels; NULL:
      * computed when rows are packed. Symmetric data share the arrays of both sides. */
     void *norms[2];
+    double largest[2]; /* of those norms of the columns */
 } mcr_vector_side;
 
 /* All columns, packed in one precision. */

@@ -60,6 +60,14 @@ double mcr_vectors_work(const mcr_vectors *list)
     return work;
 }
 
+bool mcr_vectors_in_panels(const mcr_vectors *list)
+{
+    bool panels = false; /* see are_few in vectors_rows.c */
+    for (const mcr_vectors *v = list; v; v = v->next)
+        panels |= (v->needs & (MCR_NEEDS_L1 | MCR_NEEDS_PAIR)) != 0;
+    return panels;
+}
+
 /* The mean number of features in GROUPS of the column groups. */
 static mcr_status mean_union(double *mean, const mcr_vectors *v)
 {

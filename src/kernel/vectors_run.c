@@ -76,6 +76,9 @@ static bool may_cancel(const mcr_vectors_pass *p, const mcr_row_pack *rows, cons
 {
     if (!mcr_tile_op_uses_norms(p->op))
         return false;
+    const mcr_vector_side *z = &p->v->side[1];
+    if (z->norms[p->precise] && rows->largest + z->largest[p->precise] <= 0.999 * p->least_norm)
+        return false; /* of all columns, so that few rows need not look at so many norms */
     double largest = p->precise ? largest_double(s->norms, s->count)
                                 : largest_float(s->norms, s->count);
     return rows->largest + largest > 0.999 * p->least_norm;

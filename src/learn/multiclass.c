@@ -52,6 +52,7 @@ void mcr_binary_limits(const mcr_binary *p, mcr_qp *qp)
     qp->cache_bytes = qp->cache_bytes / p->cache_share + 1; /* 0 would be the default */
     qp->seconds = p->deadline > 0 ? fmax(p->deadline - mcr_now(), 1e-3) : 0;
     qp->rough = p->rough;
+    qp->rather_whole = p->cache_share > 1;
     qp->pool = p->pool;
     qp->part = p->part[0] ? p->part : NULL;
     qp->blocks = p->blocks;

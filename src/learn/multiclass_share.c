@@ -164,12 +164,13 @@ mcr_status mcr_class_pair_gram(mcr_gram **out, const job *j, int64_t problem, in
 
 /* ---- easy pairs -------------------------------------------------------------------------------*/
 
-/* Values of K that a pair may make alone, as a share of all: beyond, computing and copying all of
- * them takes less time, because most are shared. Less where pairs are large or values expensive:
- * then they are solved by working sets. Making a row takes as long as so many values more. */
-#define EASY_VALUES 0.35
-#define EASY_LARGE  0.15
-enum { ROW_VALUES = 300 };
+/* Times in the unit of a multiply-add: a value beside those that it takes, a row that is made alone
+ * and how much longer its values take, and putting together a value of K of a pair out of the
+ * blocks of its classes, in memory that is new. */
+#define VALUE_TIME 20.0
+#define ROW_TIME   40000.0
+#define ROW_FACTOR 1.4
+#define COPY_TIME  25.0
 
 mcr_status mcr_class_may_be_easy(job *j, bool *easy)
 {
@@ -184,7 +185,7 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
         16 * bytes > left)
         return MCR_OK;
     mcr_status st = bind_classes(j);
-    bool rows = !st && mcr_qp_makes_rows(j->across[0], n);
+    bool rows = !st && mcr_qp_makes_rows(j->across[0], n, true);
     /* The more a value costs, the more sharing saves, and the larger pairs must be. */
     *easy = rows || (!st && (double)n >= LARGE_PAIR + 4 * mcr_gram_work(j->across[0]));
     if (!rows)
@@ -202,15 +203,29 @@ mcr_status mcr_class_may_be_easy(job *j, bool *easy)
     return st;
 }
 
+/* Whether the remaining pairs, if they need as many rows as those that are solved, take less time
+ * by rows than by the blocks of the classes, which all share, the block of each two, and copies. */
 bool mcr_class_is_easy(const job *j)
 {
-    double made = 0, all = 0;
+    double rows = 0, values = 0, solved = 0, rest = 0, blocks = 0;
+    double value = VALUE_TIME + mcr_gram_work(j->across[0]);
+    for (int64_t c = 0; c < j->classes; c++)
+        blocks += (double)mcr_class_size(j, c) * (double)mcr_class_size(j, c);
     for (int64_t p = 0; p < j->problems; p++) {
-        double n = (double)j->result[p].n;
-        made += (double)j->result[p].rows * (n + ROW_VALUES);
-        all += n * n;
+        int64_t a, b;
+        mcr_class_pair(j->classes, p, &a, &b);
+        double m = (double)mcr_class_size(j, a), n = (double)mcr_class_size(j, b);
+        if (j->result[p].ctx) {
+            rows += (double)j->result[p].rows;
+            values += (double)j->result[p].rows * (m + n);
+            solved += (m + n) * (m + n);
+        } else {
+            rest += (m + n) * (m + n);
+            blocks += m * n;
+        }
     }
-    return made > 0 && made < (j->pool ? EASY_VALUES : EASY_LARGE) * all;
+    double alone = (values * value * ROW_FACTOR + rows * ROW_TIME) * rest / solved;
+    return rows > 0 && alone < blocks * value + COPY_TIME * rest;
 }
 
 /* ---- hard ones --------------------------------------------------------------------------------*/

@@ -353,6 +353,7 @@ static mcr_status hard_margin(const params *o, mcr_binary *p)
     if (st)
         return st;
     mcr_binary_limits(p, &s.qp);
+    s.qp.rather_whole = true;
     set_hulls(&s, p, count);
     const int64_t most_steps = s.qp.most_steps;
     /* The tolerance that the margin needs depends on the distance, which is not known before. */

@@ -46,12 +46,15 @@ enum {
 #define TOO_ROUGH    0.5  /* of the tolerance: rounding from which on doubles are needed */
 #define FLOAT_NOISE  4.0  /* times the rounding: a violation that may be nothing else */
 #define CLOSING      2.0  /* a value of the certificate, in double, takes so many times as long */
-/* All of K at once: up to so many objects, fewer the more a kernel value costs; but where values
- * are slow each should be computed once, and the symmetric ones not at all. Memory that was never
- * touched costs more than what is computed into it, so the limit is low. */
+/* Everything is the working set: up to so many objects, fewer the more a kernel value costs; but
+ * where values are slow all of K is computed at once, and the symmetric ones not at all. Memory
+ * that was never touched costs more than what is computed into it, so the limits are low, and lower
+ * for a problem alone: all workers compute the rows of working sets, and do not keep them. */
 #define WHOLE_OBJECTS 2560
-#define WHOLE_TRIAL   640 /* of a K that is there: beyond, a part of it in the caches is faster */
-#define WHOLE_FREE    0.2 /* unless so large a share of the coefficients is free */
+#define WHOLE_ALONE   1280
+#define MANY_FREE     0.33 /* a share of the coefficients that makes it everything after all */
+#define WHOLE_TRIAL   640  /* of a K that is there: beyond, a part of it in the caches is faster */
+#define WHOLE_FREE    0.2  /* unless so large a share of the coefficients is free */
 #define WHOLE_WORK    (52.0 * WHOLE_OBJECTS)
 
 /* ---- opening and closing ----------------------------------------------------------------------*/
@@ -151,10 +154,10 @@ static bool fits_budget(mcr *ctx, int64_t n)
     return bytes < 0.5 * (double)mcr_budget_left(ctx);
 }
 
-bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n)
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n, bool rather_whole)
 {
-    return n <= WHOLE_OBJECTS && (double)n * mcr_gram_work(gram) <= WHOLE_WORK &&
-           !mcr_gram_is_slow(gram);
+    return n <= (rather_whole ? WHOLE_OBJECTS : WHOLE_ALONE) &&
+           (double)n * mcr_gram_work(gram) <= WHOLE_WORK && !mcr_gram_is_slow(gram);
 }
 
 /* Whether the working set is everything. A trial from nothing takes few steps for each row of K
@@ -167,8 +170,9 @@ static bool is_whole(const mcr_smo *s)
         is_free += s->b[v] > p->lo[v] && s->b[v] < p->hi[v] && s->b[v] != 0;
     if (s->trial)
         return p->n <= WHOLE_TRIAL || !p->from || (double)is_free > WHOLE_FREE * (double)p->n;
-    return fits_budget(s->ctx, p->n) && (s->given || mcr_qp_makes_rows(s->full, p->n) ||
-                                         (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(s->full)));
+    return fits_budget(s->ctx, p->n) &&
+           (s->given || mcr_qp_makes_rows(s->full, p->n, p->rather_whole) ||
+            (p->n <= WHOLE_OBJECTS && mcr_gram_is_slow(s->full)));
 }
 
 static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, double *b,
@@ -196,7 +200,10 @@ static mcr_status open_solver(mcr_smo *s, mcr_gram *gram, const mcr_qp *p, doubl
     s->most_slots = s->slots;
     if (!s->whole && !s->stored)
         s->slots = s->wanted; /* the more memory is touched, the longer it takes */
-    size_t n = (size_t)p->n, q = (size_t)s->most_slots, places = q + 2 * MCR_SMO_PAD;
+    s->may_be_whole = !s->whole && !s->stored && fits_budget(s->ctx, p->n) &&
+                      mcr_qp_makes_rows(s->full, p->n, true);
+    size_t n = (size_t)p->n, q = s->may_be_whole ? n : (size_t)s->most_slots;
+    size_t places = q + 2 * MCR_SMO_PAD;
     size_t list = n > q ? n : q;
     s->arrays = mcr_alloc_arrays(
         s->ctx, MCR_ARRAY(s->act, n), MCR_CLEARED(s->g, n + MCR_ROW_PAD), MCR_CLEARED(s->in, n),
@@ -328,77 +335,8 @@ bool mcr_smo_is_over(mcr_smo *s)
     return stop == MCR_STOP_TIME || stop == MCR_STOP_INTERRUPTED;
 }
 
-/* Rounds until the running gradient satisfies the conditions on the whole set, or a limit. */
-static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
-{
-    mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
-    mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
-    mcr_smo_trend *trend = &s->trend;
-    if (!trend->on) /* else they go on */
-        *trend = (mcr_smo_trend){.on = true, .before = INFINITY};
-    *stop = MCR_STOP_OPTIMAL;
-    while (!st) {
-        double violation = mcr_smo_look(s), change;
-        if (violation <= goal(s)) {
-            if (!s->rests)
-                break;
-            st = mcr_smo_unshrink(s);
-            continue;
-        }
-        if ((*stop = look_at_limits(s, violation)) || (st = mcr_smo_offer(s)))
-            break;
-        /* Floats cannot tell more; doubles go on. */
-        double noise = s->trial || s->precise ? 0 : rounding(s, NULL);
-        if (noise >= TOO_ROUGH * s->p->tolerance && violation <= FLOAT_NOISE * noise)
-            break;
-        /* The next round may be the last, where it need not do more than it is asked to and the one
-         * before did about that. */
-        bool last = INNER_SHARE * violation <= 2 * goal(s) &&
-                    violation < 3 * INNER_SHARE * trend->before;
-        trend->before = violation;
-        if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
-            break;
-        s->result->rounds++;
-        if ((st = mcr_smo_resize_set(s)))
-            break;
-        int64_t added = mcr_smo_renew_set(s, was), changed = 0;
-        if ((st = mcr_smo_fill_block(s, added)))
-            break;
-        int64_t most = 100 * s->most_slots + 100000, left = s->p->most_steps - s->result->steps;
-        if (s->p->most_steps && left < most)
-            most = left;
-        int64_t steps = mcr_smo_solve_block(
-            s,
-            fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
-                 INNER_LEAST * fmax(s->p->tolerance, noise)),
-            most);
-        if ((st = s->row_status))
-            break;
-        double before_rows = s->work, began = mcr_now();
-        if ((st = mcr_smo_take_over(s, &changed, &change)))
-            break;
-        if (s->work > before_rows)
-            s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
-        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
-         * tolerance is below the resolution of these numbers. */
-        double least = 0;
-        if (steps == most)
-            rounding(s, &least);
-        trend->sum += change;
-        trend->fruitless = trend->sum < trend->lowest - least ? 0 : trend->fruitless + 1;
-        trend->lowest = fmin(trend->sum, trend->lowest);
-        if ((changed == 0 && added == 0) || trend->fruitless == FRUITLESS_ROUNDS) {
-            *stop = MCR_STOP_STUCK;
-            break;
-        }
-    }
-    trend->on = false;
-    mcr_free(s->ctx, was);
-    return st;
-}
-
-/* The same where the working set is everything: the inner solver alone, with checks of the
- * limits. */
+/* Where the working set is everything: the inner solver alone, with checks of the limits, until the
+ * running gradient satisfies the conditions, or a limit. */
 static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
 {
     mcr_status st = MCR_OK;
@@ -437,6 +375,95 @@ static mcr_status whole_rounds(mcr_smo *s, mcr_stop *stop)
         s->trend.before = now;
     }
     s->trend.on = false;
+    return st;
+}
+
+/* If many coefficients are free, working sets would compute their rows again and again. */
+static bool becomes_whole(const mcr_smo *s)
+{
+    return s->may_be_whole && (double)mcr_smo_count_free(s) > MANY_FREE * (double)s->n;
+}
+
+static mcr_status become_whole(mcr_smo *s)
+{
+    mcr_status st = s->rests ? mcr_smo_unshrink(s) : MCR_OK;
+    if (st)
+        return st;
+    mcr_smo_take_whole(s);
+    return mcr_smo_open_precision(s, s->precise);
+}
+
+/* Rounds until the running gradient satisfies the conditions on the whole set, or a limit; or until
+ * the set becomes everything. */
+static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
+{
+    mcr_smo_candidate *was = mcr_alloc(s->ctx, (size_t)s->most_slots, sizeof *was);
+    mcr_status st = was ? MCR_OK : MCR_NO_MEMORY;
+    mcr_smo_trend *trend = &s->trend;
+    if (!trend->on) /* else they go on */
+        *trend = (mcr_smo_trend){.on = true, .before = INFINITY};
+    *stop = MCR_STOP_OPTIMAL;
+    while (!st) {
+        double violation = mcr_smo_look(s), change;
+        if (violation <= goal(s)) {
+            if (!s->rests)
+                break;
+            st = mcr_smo_unshrink(s);
+            continue;
+        }
+        if ((*stop = look_at_limits(s, violation)) || (st = mcr_smo_offer(s)))
+            break;
+        /* Floats cannot tell more; doubles go on. */
+        double noise = s->trial || s->precise ? 0 : rounding(s, NULL);
+        if (noise >= TOO_ROUGH * s->p->tolerance && violation <= FLOAT_NOISE * noise)
+            break;
+        /* The next round may be the last, where it need not do more than it is asked to and the one
+         * before did about that. */
+        bool last = INNER_SHARE * violation <= 2 * goal(s) &&
+                    violation < 3 * INNER_SHARE * trend->before;
+        trend->before = violation;
+        if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
+            break;
+        if (becomes_whole(s)) {
+            st = become_whole(s);
+            break;
+        }
+        s->result->rounds++;
+        if ((st = mcr_smo_resize_set(s)))
+            break;
+        int64_t added = mcr_smo_renew_set(s, was), changed = 0;
+        if ((st = mcr_smo_fill_block(s, added)))
+            break;
+        int64_t most = 100 * s->most_slots + 100000, left = s->p->most_steps - s->result->steps;
+        if (s->p->most_steps && left < most)
+            most = left;
+        int64_t steps = mcr_smo_solve_block(
+            s,
+            fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
+                 INNER_LEAST * fmax(s->p->tolerance, noise)),
+            most);
+        if ((st = s->row_status))
+            break;
+        double before_rows = s->work, began = mcr_now();
+        if ((st = mcr_smo_take_over(s, &changed, &change)))
+            break;
+        if (s->work > before_rows)
+            s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
+        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
+         * tolerance is below the resolution of these numbers. */
+        double least = 0;
+        if (steps == most)
+            rounding(s, &least);
+        trend->sum += change;
+        trend->fruitless = trend->sum < trend->lowest - least ? 0 : trend->fruitless + 1;
+        trend->lowest = fmin(trend->sum, trend->lowest);
+        if ((changed == 0 && added == 0) || trend->fruitless == FRUITLESS_ROUNDS) {
+            *stop = MCR_STOP_STUCK;
+            break;
+        }
+    }
+    trend->on = false;
+    mcr_free(s->ctx, was);
     return st;
 }
 
@@ -563,7 +590,11 @@ static mcr_status solve(mcr_smo *s, mcr_stop *stop)
     mcr_status st = MCR_OK;
     for (;; s->tries++) {
         bool good = false;
-        if ((st = s->whole ? whole_rounds(s, stop) : rounds(s, stop)))
+        if (!s->whole)
+            st = rounds(s, stop);
+        if (s->whole && !st)
+            st = whole_rounds(s, stop);
+        if (st)
             break;
         if (s->trial) {
             if ((st = verify_trial(s, &good)) || good || *stop || s->tries >= MOST_VERIFICATIONS) {

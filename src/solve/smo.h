@@ -25,6 +25,8 @@ typedef struct mcr_qp {
     int64_t most_steps;         /* 0: no limit */
     double seconds;             /* 0: no limit */
     size_t cache_bytes;         /* 0: the default, 256 MB */
+    bool rather_whole;          /* more objects may be one working set: other problems use the other
+                                 * workers, or no coefficient of the start is 0 */
     bool rough;                 /* of a stored Gram: verified against its floats, no more exact */
     struct mcr_row_pool
         *pool; /* memory for rows (smo_rows.h) that others used before; NULL: none */
@@ -61,6 +63,6 @@ mcr_status mcr_qp_solve(mcr_gram *gram, const mcr_qp *problem, double *b, double
 
 /* Whether this many objects of a Gram are one working set whose rows of K are computed when they
  * are used. */
-bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n);
+bool mcr_qp_makes_rows(const mcr_gram *gram, int64_t n, bool rather_whole);
 
 #endif

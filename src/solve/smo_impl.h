@@ -74,6 +74,7 @@ typedef struct mcr_smo {
 
     /* The working set: slot -> active column (-1: empty). */
     bool whole;         /* it is everything: slot = object */
+    bool may_be_whole;  /* it may become that, if many coefficients are free */
     const float *given; /* all of K in float, if the Gram holds it; else NULL */
     int64_t given_ld;
     bool trial;                /* those floats are all there is */
@@ -97,7 +98,6 @@ typedef struct mcr_smo {
     double newton;      /* how many times its price the next one must be worth; 0: there was none */
     mcr_row_pool *pool; /* of rows that are made when they are used (block.row) */
     mcr_status row_status; /* of those, and of Newton steps */
-    int64_t single_rows;   /* made one by one */
 
     mcr_smo_candidate *candidate, *violator[2]; /* those that could go up, down */
     int64_t *slot_list, *object_list, *new_slot, *new_object;
@@ -207,6 +207,13 @@ size_t mcr_smo_block_bytes(const mcr_smo *s, int64_t slots);
 mcr_status mcr_smo_open_block(mcr_smo *s);
 /* The working set grows with the number of free coefficients. */
 mcr_status mcr_smo_resize_set(mcr_smo *s);
+int64_t mcr_smo_count_free(const mcr_smo *s);
+/* From now on it is everything; mcr_smo_open_precision must follow. */
+static inline void mcr_smo_take_whole(mcr_smo *s)
+{
+    s->whole = true;
+    s->slots = s->most_slots = s->n;
+}
 /* Renews half of the working set; returns how many members are new. was: space for all slots. */
 int64_t mcr_smo_renew_set(mcr_smo *s, mcr_smo_candidate *was);
 /* K of the new members against all members, into their slots. */

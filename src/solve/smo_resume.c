@@ -15,7 +15,7 @@ typedef struct numbers {
     unsigned char done, precise, tried, goes; /* 0 or 1; goes: trend.on */
     int tries;
     int64_t active, slots, wanted, rests;
-    int64_t patience, single_rows;
+    int64_t patience;
     double work, moved, rent, newton;
     mcr_error rough;
     double low[2], high[2];
@@ -36,7 +36,6 @@ static numbers of_state(const mcr_smo *s)
     for (const mcr_smo_rest *r = s->rests; r; r = r->next)
         k.rests++;
     k.patience = s->patience;
-    k.single_rows = s->single_rows;
     k.work = s->work;
     k.moved = s->moved;
     k.rent = s->rent;
@@ -60,7 +59,7 @@ static mcr_status to_state(mcr_smo *s, const numbers *k, mcr_walk *w)
     bool fits = k->active >= 1 && k->active <= s->n && k->slots >= 1 && k->slots <= s->most_slots &&
                 k->wanted >= 1 && k->wanted <= k->slots && k->rests >= 0 && k->tries >= 0 &&
                 (!s->whole || (k->slots == s->slots && k->active == s->n)) &&
-                is_count(k->patience) && is_count(k->single_rows) && is_count(k->trend.fruitless);
+                is_count(k->patience) && is_count(k->trend.fruitless);
     if (!fits || w->status)
         return mcr_walk_refuse(w);
     s->tried = k->tried;
@@ -68,7 +67,6 @@ static mcr_status to_state(mcr_smo *s, const numbers *k, mcr_walk *w)
     s->active = k->active;
     s->wanted = k->wanted;
     s->patience = k->patience;
-    s->single_rows = k->single_rows;
     s->work = k->work;
     s->moved = k->moved;
     s->rent = k->rent;
@@ -251,7 +249,11 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_smo *s = self;
     size_t n = (size_t)s->n;
     numbers k = of_state(s);
+    bool whole = s->whole;
     mcr_walk_same(w, s->n);
+    mcr_walk_flag(w, &whole);
+    if (w->reads && !w->status && whole && !s->whole && s->may_be_whole)
+        mcr_smo_take_whole(s);
     mcr_walk_same(w, s->most_slots);
     mcr_walk_same(w, s->whole);
     MCR_WALK(w, k);

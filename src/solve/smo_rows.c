@@ -3,8 +3,8 @@
  *
  * An easy problem needs few rows: those of its support vectors and of other coefficients that were
  * tried. Each is one pass over the columns; it is stored after the previous row, so that little
- * memory is touched and the rows in use stay in the caches. If many rows have been computed, the
- * remaining ones are likely to be needed: then all of K is computed at once, by all workers.
+ * memory is touched and the rows in use stay in the caches. Computing all of K at once takes longer
+ * even where half of the rows are needed: memory that is new has to be cleared.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,12 +78,6 @@ void *mcr_row_pool_take(mcr_row_pool *pool)
     return row;
 }
 
-/* All of K at once: from one row in MANY_SHARE on, looked at every LOOK_EVERY rows. */
-enum { MANY_SHARE = 8, LOOK_EVERY = 16 };
-/* The violation stays near its first value as long as objects find their places, and falls when few
- * rows are still to come: below this share of the first, single rows are less work. */
-#define FALLEN 0.1
-
 /* ---- rows -------------------------------------------------------------------------------------*/
 
 /* The listed rows, none of which is there, in one pass. */
@@ -112,51 +106,100 @@ static mcr_status make_rows(mcr_smo *s, const int64_t *object, int64_t count)
     return st;
 }
 
-/* All of K at once. Rows that were made before stay where they are. */
-static mcr_status make_all(mcr_smo *s)
-{
-    int64_t n = s->n, ld = s->block.ld;
-    if (!(s->k = mcr_alloc(s->ctx, (size_t)n, (size_t)ld * s->real)))
-        return MCR_NO_MEMORY;
-    mcr_status st = mcr_gram_matrix_quietly(s->full, s->k, ld, s->precise);
-    for (int64_t v = 0; v < n && !st; v++) {
-        char *row = s->k + (size_t)(v * ld) * s->real;
-        memset(row + (size_t)n * s->real, 0, (size_t)(ld - n) * s->real);
-        if (!s->block.row[v])
-            s->block.row[v] = row;
+/* ---- rows ahead -------------------------------------------------------------------------------*/
+
+/* Where one row takes as long as several in a pass, more are made than the one that is needed:
+ * those of objects that violate the conditions most, which are likely to be next. */
+enum { AHEAD = 12 };
+
+typedef struct extremes {
+    double low[2], high[2]; /* slopes of each group: lowest up, highest down */
+} extremes;
+
+/* In independent lanes, so that compilers vectorise it. */
+#define EXTREMES(real)                                                                             \
+    static void extremes_##real(extremes *e, int t, const real *g, const real *up,                 \
+                                const real *down, int64_t n)                                       \
+    {                                                                                              \
+        enum { LANES = MCR_SMO_PAD };                                                              \
+        real low[LANES], high[LANES];                                                              \
+        for (int l = 0; l < LANES; l++) {                                                          \
+            low[l] = (real)INFINITY;                                                               \
+            high[l] = (real)-INFINITY;                                                             \
+        }                                                                                          \
+        for (int64_t m = 0; m < n; m += LANES)                                                     \
+            for (int l = 0; l < LANES; l++) {                                                      \
+                real u = g[m + l] + up[m + l], d = g[m + l] + down[m + l];                         \
+                low[l] = u < low[l] ? u : low[l];                                                  \
+                high[l] = d > high[l] ? d : high[l];                                               \
+            }                                                                                      \
+        e->low[t] = low[0];                                                                        \
+        e->high[t] = high[0];                                                                      \
+        for (int l = 1; l < LANES; l++) {                                                          \
+            e->low[t] = low[l] < e->low[t] ? low[l] : e->low[t];                                   \
+            e->high[t] = high[l] > e->high[t] ? high[l] : e->high[t];                              \
+        }                                                                                          \
     }
-    s->result->rows += n;
-    return st;
+EXTREMES(float)
+EXTREMES(double)
+#undef EXTREMES
+
+/* Slopes of places that are no members are infinite. */
+static extremes find_extremes(const mcr_smo *s)
+{
+    const mcr_smo_block *k = &s->block;
+    extremes e;
+    for (int t = 0; t < k->groups; t++)
+        if (s->precise)
+            extremes_double(&e, t, k->g, k->up[t], k->down[t], k->members);
+        else
+            extremes_float(&e, t, k->g, k->up[t], k->down[t], k->members);
+    return e;
 }
 
-static double get_real(const mcr_smo *s, const void *array, int64_t at)
+/* By how much a step of member m up or down, with the best partner, violates the conditions. */
+static double violation_of(const mcr_smo *s, const extremes *e, int64_t m)
 {
-    return s->precise ? ((const double *)array)[at] : (double)((const float *)array)[at];
+    const mcr_smo_block *k = &s->block;
+    int t = k->groups == 2 ? k->group[m] : 0;
+    double g, up, down;
+    if (s->precise) {
+        g = ((const double *)k->g)[m];
+        up = ((const double *)k->up[t])[m];
+        down = ((const double *)k->down[t])[m];
+    } else {
+        g = (double)((const float *)k->g)[m];
+        up = (double)((const float *)k->up[t])[m];
+        down = (double)((const float *)k->down[t])[m];
+    }
+    up = e->high[t] - g - up;
+    down = g + down - e->low[t];
+    return up > down ? up : down;
 }
 
-/* The violation in group t of the working set, as the inner solver has it now. */
-static double current_violation(const mcr_smo *s, int t)
+/* Lists the member, and those without a row that violate most; returns how many. */
+static int64_t look_ahead(const mcr_smo *s, int64_t member, int64_t list[AHEAD])
 {
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t m = 0; m < s->block.members; m++) {
-        double g = get_real(s, s->block.g, m);
-        low = fmin(low, g + get_real(s, s->block.up[t], m));
-        high = fmax(high, g + get_real(s, s->block.down[t], m));
+    double size[AHEAD];
+    int64_t count = 1;
+    list[0] = member;
+    if (!mcr_gram_in_panels(s->full))
+        return 1;
+    extremes e = find_extremes(s);
+    for (int64_t m = 0; m < s->n; m++) {
+        double violation = violation_of(s, &e, m);
+        if (s->block.row[m] || m == member || !(violation > s->block.tolerance) ||
+            (count == AHEAD && violation <= size[AHEAD - 1]))
+            continue;
+        int64_t at = count < AHEAD ? count++ : AHEAD - 1;
+        for (; at > 1 && size[at - 1] < violation; at--) {
+            size[at] = size[at - 1];
+            list[at] = list[at - 1];
+        }
+        size[at] = violation;
+        list[at] = m;
     }
-    return high - low;
-}
-
-/* Whether one more row makes all of K worth its work. */
-static bool wants_all(mcr_smo *s)
-{
-    if (s->p->pool || ++s->single_rows * MANY_SHARE <= s->n || s->single_rows % LOOK_EVERY)
-        return false;
-    double first = 0, now = 0;
-    for (int t = 0; t < s->groups; t++) {
-        first = fmax(first, s->high[t] - s->low[t]);
-        now = fmax(now, current_violation(s, t));
-    }
-    return now > FALLEN * first;
+    return count;
 }
 
 /* The inner solver cannot fail in the middle: it continues with zeros, and its result is
@@ -165,8 +208,9 @@ static void make_row(void *arg, int64_t member)
 {
     mcr_smo *s = arg;
     mcr_status st = s->row_status;
+    int64_t list[AHEAD];
     if (!st)
-        st = wants_all(s) ? make_all(s) : make_rows(s, &member, 1);
+        st = make_rows(s, list, look_ahead(s, member, list));
     if (st) {
         s->row_status = st;
         s->block.row[member] = s->block.row[s->slots];
@@ -180,7 +224,6 @@ mcr_status mcr_smo_open_rows(mcr_smo *s)
     s->block.row = mcr_alloc_zero(s->ctx, (size_t)s->slots + 1, sizeof *s->block.row);
     mcr_status st = s->block.row ? MCR_OK : MCR_NO_MEMORY;
     s->pool = s->p->pool;
-    s->single_rows = 0;
     if (!st && !s->pool)
         st = mcr_row_pool_open(&s->pool, s->ctx);
     if (st)

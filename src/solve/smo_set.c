@@ -250,14 +250,19 @@ static mcr_status add_slots(mcr_smo *s, int64_t slots)
     return s->k && s->fresh ? MCR_OK : MCR_NO_MEMORY;
 }
 
-mcr_status mcr_smo_resize_set(mcr_smo *s)
+int64_t mcr_smo_count_free(const mcr_smo *s)
 {
     int64_t is_free = 0;
     for (int64_t i = 0; i < s->active; i++) {
         int64_t v = s->act[i];
         is_free += (s->b[v] > s->p->lo[v]) & (s->b[v] < s->p->hi[v]) & (s->b[v] != 0);
     }
-    int64_t wanted = is_free * 5 / 4 / 64 * 64;
+    return is_free;
+}
+
+mcr_status mcr_smo_resize_set(mcr_smo *s)
+{
+    int64_t wanted = mcr_smo_count_free(s) * 5 / 4 / 64 * 64;
     if (wanted > s->most_slots)
         wanted = s->most_slots;
     if (wanted <= s->wanted)

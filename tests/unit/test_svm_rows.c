@@ -173,10 +173,10 @@ typedef struct solved {
     mcr_qp_result result;
 } solved;
 
-/* The soft margin. */
-static solved solve(mcr *ctx, const problem *p, double C, mcr_row_pool *pool, bool no_sum)
+/* The soft margin; `as`: which pool, whether without a bias, and whether rather whole. */
+static solved solve(mcr *ctx, const problem *p, const char *kernel, double C, mcr_qp as)
 {
-    mcr_gram *gram = open_gram(ctx, "rbf(gamma=0.5)", p->data);
+    mcr_gram *gram = open_gram(ctx, kernel, p->data);
     size_t n = (size_t)p->n;
     double *lo = calloc(n, sizeof *lo), *hi = calloc(n, sizeof *hi);
     double *b = calloc(n, sizeof *b), *g = calloc(n, sizeof *g);
@@ -184,15 +184,15 @@ static solved solve(mcr *ctx, const problem *p, double C, mcr_row_pool *pool, bo
         lo[i] = p->y[i] > 0 ? 0 : -C;
         hi[i] = p->y[i] > 0 ? C : 0;
     }
-    mcr_qp qp = {.n = p->n,
-                 .z = p->y,
-                 .lo = lo,
-                 .hi = hi,
-                 .tolerance = 1e-4,
-                 .no_sum = no_sum,
-                 .pool = pool};
+    as.n = p->n;
+    as.z = p->y;
+    as.lo = lo;
+    as.hi = hi;
+    as.tolerance = 1e-4;
     solved s = {0};
-    test_ok(ctx, mcr_qp_solve(gram, &qp, b, g, &s.result));
+    test_ok(ctx, mcr_qp_solve(gram, &as, b, g, &s.result));
+    assert_int_equal(s.result.stop, MCR_STOP_OPTIMAL);
+    assert_true(s.result.violation <= 1e-4);
     for (size_t i = 0; i < n; i++)
         s.objective += b[i] * (0.5 * g[i] - p->y[i]);
     free(lo);
@@ -203,8 +203,10 @@ static solved solve(mcr *ctx, const problem *p, double C, mcr_row_pool *pool, bo
     return s;
 }
 
+/* No row is made twice but for the certificate, with memory that was used before or without. */
 static void test_rows_made(void **state)
 {
+    static const char rbf[] = "rbf(gamma=0.5)";
     (void)state;
     mcr *ctx = open_with(2, 0);
     mcr_row_pool *pool;
@@ -212,22 +214,69 @@ static void test_rows_made(void **state)
     for (int hard = 0; hard < 2; hard++)
         for (int no_sum = 0; no_sum < 2; no_sum++) {
             problem p = problem_classes(ctx, 700, 4, 2, hard ? 0.4 : 0, false, false, 8);
-            solved own = solve(ctx, &p, 2, NULL, no_sum), kept = solve(ctx, &p, 2, pool, no_sum);
-            assert_int_equal(own.result.stop, MCR_STOP_OPTIMAL);
-            assert_int_equal(kept.result.stop, MCR_STOP_OPTIMAL);
-            assert_true(own.result.violation <= 1e-4 && kept.result.violation <= 1e-4);
-            assert_true(fabs(own.objective - kept.objective) <= 1e-6 * fabs(own.objective));
+            solved own = solve(ctx, &p, rbf, 2, (mcr_qp){.no_sum = no_sum});
+            solved kept = solve(ctx, &p, rbf, 2, (mcr_qp){.no_sum = no_sum, .pool = pool});
+            assert_true(own.objective == kept.objective);
             assert_int_equal(own.result.steps, kept.result.steps);
-            /* All rows follow where many were made, unless memory is kept for them. */
-            if (hard)
-                assert_true(own.result.rows >= 700 && kept.result.rows < own.result.rows);
+            assert_int_equal(own.result.rows, kept.result.rows);
+            assert_in_range(own.result.rows, hard ? 700 : 1, 2 * 700);
             problem_free(&p);
         }
     problem p = problem_classes(ctx, 700, 2, 2, 0, false, false, 8);
-    assert_true(solve(ctx, &p, 100, pool, false).result.rows < 350);
+    assert_true(solve(ctx, &p, rbf, 100, (mcr_qp){.pool = pool}).result.rows < 350);
     problem_free(&p);
     mcr_row_pool_close(pool);
     mcr_close(ctx);
+}
+
+/* Where one row takes as long as several, more are made in a pass, in float and in double. */
+static void test_rows_ahead(void **state)
+{
+    (void)state;
+    mcr *ctx = open_with(2, 0);
+    problem p = problem_classes(ctx, 500, 3, 2, 0.2, false, false, 8);
+    for (int no_sum = 0; no_sum < 2; no_sum++) {
+        mcr_qp as = {.no_sum = no_sum};
+        solved l1 = solve(ctx, &p, "laplace(gamma=0.5)", 2, as);
+        assert_in_range(l1.result.rows, 1, 2 * 500);
+        mcr_model *model = fit(ctx, "svm", no_sum ? "C=2 bias=no" : "C=2",
+                               "laplace(gamma=0.5)+0*linear", p.data);
+        const mcr_report_fit *r = mcr_model_report(model);
+        assert_true(fabs(l1.objective - r->objective) <= 2 * r->gap);
+        mcr_model_free(model);
+    }
+    mcr_model *tight = fit(ctx, "svm", "tol=1e-9", "laplace(gamma=0.5)", p.data);
+    assert_int_equal(mcr_model_report(tight)->stop, MCR_STOP_OPTIMAL);
+    mcr_model_free(tight);
+    problem_free(&p);
+    mcr_close(ctx);
+}
+
+/* A problem alone begins with working sets; if many coefficients are free, all objects become the
+ * set: the same solution in far fewer rows, the same bits for any number of threads. */
+static void test_becomes_whole(void **state)
+{
+    (void)state;
+    solved first = {0};
+    for (int threads = 1; threads <= 3; threads++) {
+        mcr *ctx = open_with(threads, 0);
+        problem p = problem_classes(ctx, 1400, 4, 2, 0.2, false, false, 8);
+        for (int no_sum = 0; no_sum < 2; no_sum++) {
+            mcr_qp as = {.no_sum = no_sum};
+            solved alone = solve(ctx, &p, "rbf(gamma=3)", 20, as);
+            as.rather_whole = true;
+            solved whole = solve(ctx, &p, "rbf(gamma=3)", 20, as);
+            assert_true(alone.result.rounds > whole.result.rounds);
+            assert_in_range(alone.result.rows, 1400, 3 * 1400);
+            assert_true(fabs(alone.objective - whole.objective) <= 1e-6 * fabs(whole.objective));
+            if (no_sum == 0 && threads == 1)
+                first = alone;
+            assert_true(no_sum || alone.objective == first.objective);
+            assert_true(no_sum || alone.result.violation == first.result.violation);
+        }
+        problem_free(&p);
+        mcr_close(ctx);
+    }
 }
 
 /* A start: the rows of its support vectors are needed before the first step. */
@@ -367,9 +416,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_view),      cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_rows_made), cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_pairs),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_view),          cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_rows_made),     cmocka_unit_test(test_rows_ahead),
+        cmocka_unit_test(test_becomes_whole), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_tight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
