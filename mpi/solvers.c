@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <petscksp.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef struct job {
     mcr_status status;
     double *last, *direction; /* the previous iterate, and the direction that was multiplied */
     int64_t steps;
-    double norm;
+    double norm, enough;
 } job;
 
 static PetscErrorCode multiply(Mat a, Vec x, Vec y)
@@ -85,7 +86,7 @@ static PetscErrorCode test(KSP ksp, PetscInt step, PetscReal norm, KSPConvergedR
         if (c->over)
             j->status = c->over(c->self, norm, &over);
     }
-    *reason = norm <= c->enough         ? KSP_CONVERGED_ATOL
+    *reason = norm <= j->enough         ? KSP_CONVERGED_ATOL
               : over || step >= c->most ? KSP_CONVERGED_ITS
                                         : KSP_CONVERGED_ITERATING;
     return j->status ? PETSC_ERR_USER : 0;
@@ -132,9 +133,16 @@ mcr_status ranks_conjugate(mcr_team *team, const mcr_conjugate *c, const double 
                            double *norm, int64_t *steps)
 {
     (void)team;
-    job j = {.c = c, .last = mcr_alloc_zero(c->ctx, (size_t)c->size, 2 * sizeof *j.last)};
+    job j = {.c = c,
+             .last = mcr_alloc_zero(c->ctx, (size_t)c->size, 2 * sizeof *j.last),
+             .enough = c->enough};
+    double square = 0;
     if (!j.last)
         return MCR_NO_MEMORY;
+    for (int64_t k = 0; k < c->size && c->relative; k++)
+        square += b[k] * b[k];
+    if (c->relative)
+        j.enough *= sqrt(square);
     j.direction = j.last + c->size;
     memset(x, 0, sizeof *x * (size_t)c->size);
     PetscErrorCode code = run_ksp(&j, b, x);

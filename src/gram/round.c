@@ -202,3 +202,15 @@ mcr_status mcr_gram_total(mcr_gram *g, double *sum, int64_t count)
 {
     return g->spread ? mcr_team_sum(g->ctx, sum, count) : MCR_OK;
 }
+
+mcr_status mcr_gram_largest(mcr_gram *g, double *x, int64_t count)
+{
+    return g->spread ? mcr_team_largest(g->ctx, x, count) : MCR_OK;
+}
+
+mcr_status mcr_gram_place(mcr_gram *g, int64_t count, int64_t *first, int64_t *all)
+{
+    *first = 0;
+    *all = count;
+    return g->spread ? mcr_team_place(g->ctx, count, first, all) : MCR_OK;
+}

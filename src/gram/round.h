@@ -44,8 +44,12 @@ typedef struct mcr_round {
 mcr_status mcr_gram_round(mcr_gram *gram, mcr_round *round);
 /* The same for the factor of K = D D^T in place of K: u = D^T a(D c); columns are those of D. */
 mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *round);
-/* Adds up numbers over all processes that share the Gram's rows; here there is one. */
+/* Replaces numbers by their sums, or by the largest of them, over all processes that share the
+ * Gram's rows; with one process they stay as they are. */
 mcr_status mcr_gram_total(mcr_gram *gram, double *sum, int64_t count);
+mcr_status mcr_gram_largest(mcr_gram *gram, double *x, int64_t count);
+/* Of `count` things that this process has: the number of the first among all, and the total. */
+mcr_status mcr_gram_place(mcr_gram *gram, int64_t count, int64_t *first, int64_t *all);
 bool mcr_gram_is_spread(const mcr_gram *gram);
 
 #endif

@@ -198,7 +198,7 @@ mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_l
     if (!s && mcr_team_of_rows(in->ctx) && !type->spreads)
         s = mcr_fail(in->ctx, MCR_BAD_CALL,
                      "%s cannot be trained when rows are spread over several processes: ridge, "
-                     "logistic and pca can",
+                     "logistic, svm and pca can",
                      type->name);
     if (!s)
         s = type->form ? learn_form(out, type, in) : learn(out, type, in);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/stream.h"
+#include "base/team.h"
 #include "base/threads.h"
 #include "learn/svm_problem.h"
 
@@ -81,7 +82,8 @@ typedef struct task {
     int worker;
     bool stopped; /* by the user, before it begins */
     int64_t n;    /* its objects */
-    double count; /* the same by their weight in the data */
+    int64_t all;  /* the same, in all processes that share the rows */
+    double count; /* and by their weight in the data */
     int64_t *row; /* which of all; also the block of all these arrays */
     double *y, *weight, *start, *f;
     mcr_data *view;         /* its objects, where they are not all and are asked for */
@@ -107,6 +109,11 @@ static mcr_status list_task(task *t)
         t->weight[i] = j->weight[t->row[i]];
         t->count += sample ? sample[t->row[i]] : 1;
     }
+    double sum[] = {(double)t->n, t->count};
+    if (!st)
+        st = mcr_team_sum(ctx, sum, 2);
+    t->all = (int64_t)sum[0];
+    t->count = sum[1];
     t->start = warm ? t->start : NULL;
     bool bound = j->across || j->in->gram || j->form.features;
     if (!st && j->rule == MCR_RULE_PAIRS && !t->stopped && (j->curve || !bound))
@@ -157,6 +164,7 @@ static mcr_status open_result(task *t, mcr_binary *r)
         .data = j->in->data,
         .object = {t->row, 0, t->n},
         .n = t->n,
+        .all = t->all,
         .count = t->count,
         .y = t->y,
         .weight = t->weight,
@@ -184,14 +192,27 @@ static mcr_stop reason(const job *j)
     return j->deadline > 0 && !user ? MCR_STOP_TIME : MCR_STOP_INTERRUPTED;
 }
 
+/* If one of the processes that share the rows stops, all do. */
+static mcr_status agree_to_stop(task *t, bool stops)
+{
+    double any = stops;
+    mcr_status st = mcr_team_largest(t->j->in->ctx, &any, 1);
+    t->stopped |= any > 0;
+    return st;
+}
+
 static mcr_status run_task(task *t, mcr_binary *r)
 {
     job *j = t->j;
-    if (t->stopped || mcr_class_is_late(j)) {
+    mcr_status st = agree_to_stop(t, mcr_class_is_late(j));
+    if (st)
+        return st;
+    if (t->stopped) {
         leave_out(r, reason(j));
     } else {
-        mcr_status st = j->how->solve(j->how->params, r);
-        if (st == MCR_STOPPED && j->problems > 1) { /* before its first gradient was there */
+        st = j->how->solve(j->how->params, r);
+        /* Before its first gradient was there; of several processes others may have it. */
+        if (st == MCR_STOPPED && j->problems > 1 && !mcr_team_of_rows(j->in->ctx)) {
             memset(r->coef, 0, sizeof *r->coef * (size_t)r->n);
             leave_out(r, reason(j));
             st = MCR_OK;
@@ -249,8 +270,9 @@ static mcr_status solve_one(void *arg, int64_t problem, int worker)
     bool found = false;
     if (r->ctx) /* one of those that were solved first */
         return MCR_OK;
-    t.stopped = mcr_class_stopped(j) || mcr_class_is_late(j);
-    mcr_status st = list_task(&t);
+    mcr_status st = agree_to_stop(&t, mcr_class_stopped(j) || mcr_class_is_late(j));
+    if (!st)
+        st = list_task(&t);
     if (!st)
         st = open_result(&t, r);
     if (!st)

@@ -18,7 +18,8 @@ typedef struct mcr_binary {
     const mcr_data *data;
     mcr_rows object;
     int64_t n;
-    double count; /* objects by their weight in the data, without that of their class */
+    int64_t all;  /* objects, in all processes that share the rows */
+    double count; /* the same by their weight in the data, without that of their class */
     const double *y, *weight;
     const double *start;         /* coefficients to start from, NULL: none */
     const char *phase;           /* for progress, NULL: none */

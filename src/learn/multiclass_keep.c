@@ -16,8 +16,10 @@ static mcr_status walk(void *self, mcr_walk *w)
     const place *at = self;
     mcr_class_job *j = at->j;
     mcr_binary *r = &j->result[at->problem];
-    size_t n = (size_t)r->n, width = r->w ? (size_t)mcr_gram_width(j->form.gram) : 0;
-    mcr_walk_same(w, r->n);
+    /* Of an approximate map the weights say all, and they are the same in all processes. */
+    size_t n = j->form.map ? 0 : (size_t)r->n;
+    size_t width = r->w ? (size_t)mcr_gram_width(j->form.gram) : 0;
+    mcr_walk_same(w, r->all);
     mcr_walk_same(w, (int64_t)width);
     mcr_walk_bytes(w, r->coef, sizeof *r->coef * n);
     mcr_walk_bytes(w, r->f, sizeof *r->f * n);

@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "gram/round.h"
 #include "learn/form.h"
 #include "linalg/blas.h"
 
@@ -147,6 +148,29 @@ static double error_at(const stored *t, int64_t i)
     return t->share * t->size[i % t->outputs] * t->length[i / t->outputs];
 }
 
+/* sum: of all processes, the objects and their loss. */
+static mcr_status add_errors(const stored *t, const mcr_form_objective *of, const double sum[3],
+                             const double *slope, double *apart, double *slip)
+{
+    mcr_gram *gram = t->form->gram;
+    bool spread = mcr_gram_is_spread(gram);
+    double base = fabs(sum[2] + 0.5 * of->mu * t->square - of->value) +
+                  0.5 * of->mu * t->square_error + DBL_EPSILON * sqrt(sum[1]) * fabs(of->value);
+    double off = spread ? 0 : base, most = 0;
+    for (int64_t i = 0; i < t->rows.count * t->outputs; i++) {
+        double error = error_at(t, i);
+        off += fabs(slope[i]) * error;
+        most = fmax(most, error);
+    }
+    mcr_status s = mcr_gram_total(gram, &off, 1);
+    if (!s && slip)
+        s = mcr_gram_largest(gram, &most, 1);
+    *apart = spread ? base + off : off;
+    if (slip)
+        *slip = most;
+    return s;
+}
+
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
                           const double *w, const mcr_form_objective *of, double *apart,
                           double *slip)
@@ -157,24 +181,16 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
         return MCR_NO_MEMORY;
     double *slope = t.coef + form->map->landmarks * k;
     mcr_status s = evaluate(&t);
-    if (!s) {
-        double loss = of->loss(of->self, 0, rows.count, t.f, slope);
-        *apart = fabs(loss + 0.5 * of->mu * t.square - of->value) + 0.5 * of->mu * t.square_error +
-                 DBL_EPSILON * sqrt((double)rows.count) * fabs(of->value);
-        double most = 0;
-        for (int64_t i = 0; i < all; i++) {
-            double error = error_at(&t, i);
-            *apart += fabs(slope[i]) * error;
-            most = fmax(most, error);
-        }
-        if (slip)
-            *slip = most;
-    }
-    if (s ==
-        MCR_STOPPED) { /* at a limit: the model stays, and no digit of its objective is certain */
+    bool stopped = s == MCR_STOPPED;
+    double sum[] = {stopped, (double)rows.count, 0};
+    if (!s)
+        sum[2] = of->loss(of->self, 0, rows.count, t.f, slope);
+    if (!s || stopped)
+        s = mcr_gram_total(form->gram, sum, 3);
+    if (!s && sum[0] > 0) /* at a limit: the model stays, no digit of its objective is certain */
         *apart = fabs(of->value);
-        s = MCR_OK;
-    }
+    else if (!s)
+        s = add_errors(&t, of, sum, slope, apart, slip);
     mcr_free(form->ctx, t.f);
     return s;
 }

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/team.h"
+#include "gram/round.h"
 #include "gram/stored.h"
 #include "learn/multiclass.h"
 #include "learn/svm_problem.h"
@@ -148,19 +150,24 @@ static mcr_status add_stored_error(const mcr_svm *s, mcr_binary *p)
     return st;
 }
 
-static void certify(const mcr_svm *s, mcr_binary *p)
+static mcr_status certify(const mcr_svm *s, mcr_binary *p)
 {
-    double square = mcr_svm_square(s), linear = 0, loss = 0;
+    double square = mcr_svm_square(s), linear = 0, loss = 0, sum[5];
     for (int64_t i = 0; i < p->n; i++) {
         double margin = p->y[i] * (s->g[i] + s->bias);
         linear += s->b[i] * p->y[i];
         if (margin < 1)
             loss += fmax(-s->lo[i], s->hi[i]) * (1 - margin);
     }
-    p->primal = 0.5 * square + loss;
-    p->dual = linear - 0.5 * square;
+    mcr_svm_error_sums(s, sum);
+    sum[2] = square;
+    sum[3] = linear;
+    sum[4] = loss;
+    mcr_status st = mcr_gram_total(p->gram, sum, 5);
+    p->primal = 0.5 * sum[2] + sum[4];
+    p->dual = sum[3] - 0.5 * sum[2];
     p->gap = p->primal - p->dual;
-    p->error = mcr_svm_error(s, 1, p->primal, p->dual);
+    p->error = mcr_svm_error_of(s, sum, 1, p->primal, p->dual);
     p->objective = -p->dual;
     p->violation = s->result.violation;
     p->violation_error = s->result.violation_error;
@@ -171,6 +178,7 @@ static void certify(const mcr_svm *s, mcr_binary *p)
     p->bias = s->bias;
     memcpy(p->coef, s->b, sizeof *p->coef * (size_t)p->n);
     memcpy(p->f, s->g, sizeof *p->f * (size_t)p->n);
+    return st;
 }
 
 /* From a start whose K b is known. Rounding in set_start is no change worth a row of K. */
@@ -204,7 +212,7 @@ static mcr_status soft_margin(const params *o, mcr_binary *p, double C)
     set_start(&s, p, factor, o->bias);
     st = p->start_f ? solve_from(&s, p, factor) : mcr_svm_solve(&s, p->gram, p->w);
     if (!st)
-        certify(&s, p);
+        st = certify(&s, p);
     if (!st && p->form)
         st = add_stored_error(&s, p);
     mcr_svm_close(&s, p->ctx);
@@ -459,9 +467,27 @@ static mcr_status solve(const void *values, mcr_binary *p)
     return o->bias ? hard_margin(o, p) : hard_margin_through_origin(o, p);
 }
 
+/* Of rows that are spread over several processes. */
+static mcr_status check_spread(const params *o, mcr *ctx)
+{
+    if (isinf(o->C))
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "svm: the hard margin needs kernel values of all pairs of objects, which "
+                        "are not available when rows are spread over several processes: give a "
+                        "finite C");
+    if (o->probability)
+        return mcr_fail(ctx, MCR_BAD_CALL,
+                        "svm: probabilities cannot be calibrated when rows are spread over several "
+                        "processes: omit probability, or train logistic");
+    return MCR_OK;
+}
+
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *o = in->params;
+    mcr_status s = mcr_team_of_rows(in->ctx) ? check_spread(o, in->ctx) : MCR_OK;
+    if (s)
+        return s;
     mcr_multiclass how = {
         .learner = "svm",
         .class_weight = o->class_weight,
@@ -508,6 +534,7 @@ const mcr_learner_type mcr_learner_svm = {
     .convex = true,
     .weights_count = true,
     .takes_k = true,
+    .spreads = true,
     .takes_fold = takes_fold,
     .fold_bytes = fold_bytes,
 };

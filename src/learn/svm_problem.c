@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/team.h"
 #include "base/number.h"
+#include "base/team.h"
+#include "gram/round.h"
 
 /* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand
  * for each object, is enough for those that have. */
@@ -52,7 +53,8 @@ void mcr_svm_close(mcr_svm *svm, mcr *ctx)
     *svm = (mcr_svm){0};
 }
 
-double mcr_svm_level(const mcr_svm *svm, int group)
+/* The slopes of the free coefficients of a group, and how many there are. */
+static void add_free(const mcr_svm *svm, int group, double slope[2])
 {
     double sum = 0;
     int64_t count = 0;
@@ -64,20 +66,37 @@ double mcr_svm_level(const mcr_svm *svm, int group)
         sum += svm->g[i] - svm->z[i] + (b > 0 ? svm->qp.epsilon : -svm->qp.epsilon);
         count++;
     }
-    if (count)
-        return -sum / (double)count;
+    slope[0] = sum;
+    slope[1] = (double)count;
+}
+
+static double level_of(const mcr_svm *svm, int group, const double slope[2])
+{
+    if (slope[1] > 0)
+        return -slope[0] / slope[1];
     double low = svm->result.low[group], high = svm->result.high[group];
     if (!isfinite(low) && !isfinite(high))
         return 0;
     return -(isfinite(low) ? isfinite(high) ? 0.5 * (low + high) : low : high);
 }
 
+double mcr_svm_level(const mcr_svm *svm, int group)
+{
+    double slope[2];
+    add_free(svm, group, slope);
+    return level_of(svm, group, slope);
+}
+
 mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w)
 {
+    double slope[2] = {0, 0};
     mcr_status s = w ? mcr_linear_solve(gram, &svm->qp, svm->b, svm->g, w, &svm->result)
                      : mcr_qp_solve(gram, &svm->qp, svm->b, svm->g, &svm->result);
-    if (!s)
-        svm->bias = svm->qp.no_sum ? 0 : mcr_svm_level(svm, 0);
+    if (s)
+        return s;
+    add_free(svm, 0, slope);
+    s = mcr_gram_total(gram, slope, 2);
+    svm->bias = svm->qp.no_sum ? 0 : level_of(svm, 0, slope);
     return s;
 }
 
@@ -89,9 +108,9 @@ double mcr_svm_square(const mcr_svm *svm)
     return (double)sum;
 }
 
-/* Of the losses of objects that are not at their bounds: each has the weight of its bound, not of
- * its coefficient. Only those near the margin have a loss that is not certain to be 0. */
-static double free_loss_error(const mcr_svm *svm)
+/* The losses of objects that are not at their bounds have errors: each has the weight of its bound,
+ * not of its coefficient. Only those near the margin have a loss that is not certain to be 0. */
+static double uncertain_weight(const mcr_svm *svm)
 {
     bool two = svm->group != NULL;
     double each = svm->result.violation_error, near = fmax(2 * svm->qp.tolerance, each), sum = 0;
@@ -106,7 +125,7 @@ static double free_loss_error(const mcr_svm *svm)
         if (isfinite(most) && fabs(b) < most && counts)
             sum += most;
     }
-    return sum * each;
+    return sum;
 }
 
 void mcr_svm_round_again(mcr_svm *svm)
@@ -116,12 +135,26 @@ void mcr_svm_round_again(mcr_svm *svm)
     r->violation_error += 2 * DBL_EPSILON * r->size * sqrt(r->largest);
 }
 
-double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)
+void mcr_svm_error_sums(const mcr_svm *svm, double sum[2])
+{
+    sum[0] = (double)svm->qp.n;
+    sum[1] = uncertain_weight(svm);
+}
+
+double mcr_svm_error_of(const mcr_svm *svm, const double sum[2], double unit, double primal,
+                        double dual)
 {
     /* The loss of objects at their bounds adds as much as the square at most; the sums are those of
      * n numbers. */
-    return unit * (1.5 * svm->result.square_error + free_loss_error(svm)) +
-           (double)svm->qp.n * 1e-16 * (fabs(primal) + fabs(dual));
+    return unit * (1.5 * svm->result.square_error + sum[1] * svm->result.violation_error) +
+           sum[0] * 1e-16 * (fabs(primal) + fabs(dual));
+}
+
+double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual)
+{
+    double sum[2];
+    mcr_svm_error_sums(svm, sum);
+    return mcr_svm_error_of(svm, sum, unit, primal, dual);
 }
 
 void mcr_svm_keep_error(mcr_fitted *f, double error)

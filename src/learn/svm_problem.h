@@ -48,12 +48,17 @@ void mcr_svm_close(mcr_svm *svm, mcr *ctx);
 mcr_status mcr_svm_solve(mcr_svm *svm, mcr_gram *gram, double *w);
 /* Minus the mean slope of the free coefficients of a group, or the middle of its range. */
 double mcr_svm_level(const mcr_svm *svm, int group);
-double mcr_svm_square(const mcr_svm *svm); /* b'Kb */
+double mcr_svm_square(const mcr_svm *svm); /* b'Kb, of this process's rows */
 /* The coefficients are multiplied by a number and rounded once more: adds what that may change to
  * the errors of the result. */
 void mcr_svm_round_again(mcr_svm *svm);
 /* The error of the objectives of the problem, times `unit`. */
 double mcr_svm_error(const mcr_svm *svm, double unit, double primal, double dual);
+/* What it needs of the objects, which may be spread over several processes: their number, and the
+ * weights of losses that are not certain. */
+void mcr_svm_error_sums(const mcr_svm *svm, double sum[2]);
+double mcr_svm_error_of(const mcr_svm *svm, const double sum[2], double unit, double primal,
+                        double dual);
 /* The gap of primal and dual, and the errors of all of them. */
 void mcr_svm_keep_error(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);

@@ -170,7 +170,8 @@ static mcr_status descend(state *t, bool all, bool *over)
     while (t->sweep < MOST_SWEEPS && !(s = mcr_resume_offer(t->ctx, t->part, walk, t))) {
         sweep(t);
         double violation = t->active ? fmax(t->high, 0) - fmin(t->low, 0) : 0;
-        if ((*over = mcr_linear_is_over(t->ctx, t->p, t->began, violation, t->result)))
+        s = mcr_linear_is_over(t->d, t->p, t->began, violation, t->result, over);
+        if (s || *over)
             break;
         if (violation <= t->goal) {
             if (t->active == t->movable || !all)
@@ -186,8 +187,9 @@ static mcr_status descend(state *t, bool all, bool *over)
 
 static mcr_status finish(state *t, double *g)
 {
-    mcr_linear_balance(t->p, t->wanted, t->b);
-    mcr_status s = mcr_linear_evaluate(t->d, t->p, t->b, g, t->w, t->result);
+    mcr_status s = mcr_linear_balance(t->d, t->p, t->wanted, t->b);
+    if (!s)
+        s = mcr_linear_evaluate(t->d, t->p, t->b, g, t->w, t->result);
     t->sum = -t->wanted;
     for (int64_t i = 0; i < t->p->n; i++)
         t->sum += t->b[i];

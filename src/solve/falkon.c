@@ -484,7 +484,7 @@ mcr_status mcr_falkon_solve(mcr_gram *gram, const mcr_smooth *p, double *w, doub
                     .fall = 1,
                     .began = mcr_now(),
                     .r = r};
-    mcr_status s = mcr_gram_is_spread(gram) ? mcr_team_place(t.ctx, t.n, &t.first, &t.all) : MCR_OK;
+    mcr_status s = mcr_gram_place(gram, t.n, &t.first, &t.all);
     memset(f, 0, sizeof *f * (size_t)(t.n * t.columns));
     if (!s)
         s = open_state(&t);

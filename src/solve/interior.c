@@ -7,7 +7,8 @@
  * plus p columns: eliminating the coefficients leaves 1 + D' diag(h) D, p x p, h = 1 / (s/x + t/c),
  * and one row for the bias, which is free (Ferris and Munson, SIAM J. Optim. 13, 2002). It takes
  * some twenty steps for any tolerance and C. At the end, coefficients near a bound are set to it,
- * and the result is evaluated from scratch.
+ * and the result is evaluated from scratch. Of rows that are spread over several processes each has
+ * its own; sums over all of them are added up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +17,7 @@
 
 #include "base/context.h"
 #include "base/threads.h"
+#include "gram/round.h"
 #include "linalg/system.h"
 #include "solve/linear.h"
 
@@ -31,7 +33,8 @@ typedef struct state {
     mcr_rows all;
     const mcr_qp *p;
     mcr_qp_result *result;
-    int64_t n, wide, movable;          /* coefficients; features; those with lo < hi */
+    int64_t n, wide;                   /* coefficients; features */
+    double movable;                    /* coefficients with lo < hi, in all processes */
     double *b, *s, *t, *g;             /* g: D w */
     double *h, *q, *db, *ds, *dt, *du; /* du: D u */
     double *off_s, *off_t;             /* products of complementarity that are to go */
@@ -72,8 +75,12 @@ static mcr_status open_state(state *t, mcr_gram *d, const mcr_qp *p, mcr_qp_resu
                  .began = mcr_now()};
     size_t n = (size_t)t->n, f = (size_t)t->wide;
     t->best = INFINITY;
-    double each = mcr_gram_entries(d) / (double)(n > 0 ? n : 1);
+    double size[] = {mcr_gram_entries(d), (double)n};
+    mcr_status st = mcr_gram_total(d, size, 2);
+    double each = size[0] / (size[1] > 0 ? size[1] : 1);
     t->correctors = each > 60 ? 3 : each > 20 ? 2 : 1;
+    if (st)
+        return st;
     if (!mcr_zero_doubles(t->ctx, n, &t->b, &t->s, &t->t, &t->g, &t->h, &t->q, &t->db, &t->ds,
                           &t->dt, &t->du, &t->try_b, &t->try_g, &t->best_b, &t->off_s, &t->off_t,
                           &t->old.db, &t->old.ds, &t->old.dt, &t->old.du) ||
@@ -103,31 +110,39 @@ static mcr_status refresh(state *t)
 /* In the middle of the bounds, with a sum of 0; multipliers of the size of the slopes. */
 static mcr_status begin(state *t)
 {
-    double wide[2] = {0, 0}, square = 0;
+    double wide[3] = {0, 0, 0}, sum[2] = {0, 0}; /* of each side, and how many can move */
     for (int64_t i = 0; i < t->n; i++) {
-        t->movable += can_move(t, i);
+        wide[2] += can_move(t, i);
         wide[t->p->z[i] > 0] += t->p->hi[i] - t->p->lo[i];
     }
+    mcr_status st = mcr_gram_total(t->d, wide, 3);
+    t->movable = wide[2];
     for (int64_t i = 0; i < t->n; i++) {
         int side = t->p->z[i] > 0;
         double share = 0.5 * (wide[!side] > 0 ? fmin(1, wide[!side] / wide[side]) : 1);
         double step = share * (t->p->hi[i] - t->p->lo[i]);
         t->b[i] = side ? t->p->lo[i] + step : t->p->hi[i] - step;
     }
-    mcr_status st = refresh(t);
+    if (!st)
+        st = refresh(t);
     for (int64_t i = 0; i < t->n && !st; i++)
         if (can_move(t, i))
-            square += (t->g[i] - t->p->z[i]) * (t->g[i] - t->p->z[i]) / (double)t->movable;
+            sum[0] += (t->g[i] - t->p->z[i]) * (t->g[i] - t->p->z[i]) / t->movable;
+    if (!st)
+        st = mcr_gram_total(t->d, sum, 1);
     for (int64_t i = 0; i < t->n; i++) {
-        t->s[i] = t->t[i] = fmax(sqrt(square), 1e-3);
-        t->mu += (t->p->hi[i] - t->p->lo[i]) * t->s[i] / (2 * (double)t->movable);
+        t->s[i] = t->t[i] = fmax(sqrt(sum[0]), 1e-3);
+        sum[1] += (t->p->hi[i] - t->p->lo[i]) * t->s[i] / (2 * t->movable);
     }
+    if (!st)
+        st = mcr_gram_total(t->d, &sum[1], 1);
+    t->mu = sum[1];
     return st;
 }
 
 /* ---- one step ---------------------------------------------------------------------------------*/
 
-/* Processes all objects in parts; the results of the parts are combined in order. */
+/* Goes over all objects in parts; the results of the parts are combined in order. */
 typedef struct chunk_job {
     state *t;
     void (*work)(state *t, int64_t first, int64_t end, double *found);
@@ -166,7 +181,7 @@ static void set_weights(state *t, int64_t first, int64_t end, double *found)
     }
 }
 
-/* The factor of 1 + D' h D; sum: of h, for the bias's corner. */
+/* The factor of 1 + D' h D; sum: of h, in all processes, for the bias's corner. */
 static mcr_status factorise(state *t, double sum)
 {
     mcr_status st = mcr_gram_fill_weighted(t->d, &t->m, t->all, t->h);
@@ -207,7 +222,9 @@ static mcr_status solve(state *t, bool edge)
     double sum[FOUND];
     t->cols = cols;
     over_all(t, weighted_right, sum);
-    mcr_status st = mcr_gram_project(t->d, t->all, t->two, cols, t->right);
+    mcr_status st = mcr_gram_total(t->d, sum, FOUND);
+    if (!st)
+        st = mcr_gram_project(t->d, t->all, t->two, cols, t->right);
     for (int64_t k = 0; k < p && !st && cols == 2; k++)
         t->edge[k] = t->right[k * 2 + 1];
     if (!st)
@@ -260,11 +277,12 @@ static mcr_status direct(state *t, bool edge)
     if (st)
         return st;
     over_all(t, set_directions, sum);
-    t->step = LONGEST;
+    double minus = -LONGEST;
     for (int64_t i = 0; i < (t->n + CHUNK - 1) / CHUNK; i++)
-        t->step = fmin(t->step, t->found[i * FOUND]);
-    t->step /= LONGEST;
-    return MCR_OK;
+        minus = fmax(minus, -t->found[i * FOUND]);
+    st = mcr_gram_largest(t->d, &minus, 1);
+    t->step = -minus / LONGEST;
+    return st;
 }
 
 /* Complementarity after the step. */
@@ -353,13 +371,17 @@ static mcr_status find_directions(state *t)
 {
     double sum[FOUND];
     over_all(t, set_weights, sum);
-    mcr_status st = factorise(t, sum[0]);
+    mcr_status st = mcr_gram_total(t->d, sum, 1);
+    if (!st)
+        st = factorise(t, sum[0]);
     if (!st)
         st = direct(t, true);
     if (st)
         return st;
     over_all(t, look_ahead, sum);
-    double ahead = sum[0] / (2 * (double)t->movable);
+    if ((st = mcr_gram_total(t->d, sum, 1)))
+        return st;
+    double ahead = sum[0] / (2 * t->movable);
     t->centre = t->mu * pow(fmin(ahead / t->mu, 1), 3);
     over_all(t, take_products, sum);
     st = direct(t, false);
@@ -385,7 +407,9 @@ static mcr_status advance(state *t)
     if (st)
         return st;
     over_all(t, move, sum);
-    t->mu = sum[0] / (2 * (double)t->movable);
+    if ((st = mcr_gram_total(t->d, sum, 1)))
+        return st;
+    t->mu = sum[0] / (2 * t->movable);
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
@@ -408,8 +432,9 @@ static void snap(state *t)
 
 static mcr_status evaluate(state *t)
 {
-    mcr_linear_balance(t->p, t->sum, t->try_b);
-    mcr_status st = mcr_linear_evaluate(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
+    mcr_status st = mcr_linear_balance(t->d, t->p, t->sum, t->try_b);
+    if (!st)
+        st = mcr_linear_evaluate(t->d, t->p, t->try_b, t->try_g, t->try_w, t->result);
     if (!st && mcr_linear_worst(t->result) < t->best) {
         t->best = mcr_linear_worst(t->result);
         memcpy(t->best_b, t->try_b, sizeof *t->best_b * (size_t)t->n);
@@ -421,18 +446,18 @@ static mcr_status evaluate(state *t)
  * own problem without bounds, with a little added to its diagonal. */
 static mcr_status correct_free(state *t, double ridge)
 {
-    double sum = 0;
-    int64_t count = 0;
+    double sum[2] = {0, 0}; /* of the free, and how many these are */
     for (int64_t i = 0; i < t->n; i++) {
         bool is_free = t->try_b[i] > t->p->lo[i] && t->try_b[i] < t->p->hi[i];
         t->h[i] = is_free ? 1 / ridge : 0;
-        sum += is_free ? t->p->z[i] - t->try_g[i] : 0;
-        count += is_free;
+        sum[0] += is_free ? t->p->z[i] - t->try_g[i] : 0;
+        sum[1] += is_free;
     }
-    if (count == 0)
-        return MCR_OK;
-    t->bias = t->p->no_sum ? 0 : sum / (double)count;
-    mcr_status st = factorise(t, (double)count / ridge);
+    mcr_status st = mcr_gram_total(t->d, sum, 2);
+    if (st || sum[1] == 0)
+        return st;
+    t->bias = t->p->no_sum ? 0 : sum[0] / sum[1];
+    st = factorise(t, sum[1] / ridge);
     swap(&t->b, &t->try_b);
     swap(&t->g, &t->try_g);
     for (int64_t i = 0; i < t->n; i++)
@@ -454,10 +479,14 @@ static mcr_status correct_free(state *t, double ridge)
 static mcr_status polish(state *t)
 {
     enum { MOST = 6 };
-    double square = 0;
-    mcr_status st = mcr_gram_squares(t->d, t->all, t->h);
+    double square = 0, n = (double)t->n;
+    mcr_status st = mcr_gram_total(t->d, &n, 1);
+    if (!st)
+        st = mcr_gram_squares(t->d, t->all, t->h);
     for (int64_t i = 0; i < t->n && !st; i++)
-        square += t->h[i] / (double)t->n;
+        square += t->h[i] / n;
+    if (!st)
+        st = mcr_gram_total(t->d, &square, 1);
     for (int i = 0; i < MOST && !st && t->best > t->p->tolerance; i++) {
         double before = t->best;
         memcpy(t->try_b, t->best_b, sizeof *t->try_b * (size_t)t->n);
@@ -473,14 +502,16 @@ static mcr_status polish(state *t)
 }
 
 /* Worth evaluating: the gap is small against the objective. */
-static bool is_near(const state *t)
+static mcr_status is_near(const state *t, bool *near)
 {
-    double square = 0, linear = 0;
+    double sum[2] = {0, 0}; /* b'g and z'b */
     for (int64_t i = 0; i < t->n; i++) {
-        square += t->b[i] * t->g[i];
-        linear += t->p->z[i] * t->b[i];
+        sum[0] += t->b[i] * t->g[i];
+        sum[1] += t->p->z[i] * t->b[i];
     }
-    return t->mu * 2 * (double)t->movable < 1e-2 * fmax(fabs(linear - 0.5 * square), 1e-300);
+    mcr_status st = mcr_gram_total(t->d, sum, 2);
+    *near = t->mu * 2 * t->movable < 1e-2 * fmax(fabs(sum[1] - 0.5 * sum[0]), 1e-300);
+    return st;
 }
 
 static mcr_status iterate(state *t)
@@ -488,9 +519,10 @@ static mcr_status iterate(state *t)
     enum { MOST = 200, PATIENCE = 12 };
     mcr_status st = MCR_OK;
     int worse = 0;
+    bool near, over = false;
     t->result->stop = MCR_STOP_STUCK;
-    for (int i = 0; i < MOST && !st; i++) {
-        if (is_near(t)) {
+    for (int i = 0; i < MOST && !(st = is_near(t, &near)); i++) {
+        if (near) {
             double before = t->best;
             snap(t);
             st = evaluate(t);
@@ -502,12 +534,14 @@ static mcr_status iterate(state *t)
             if (!st && worse) /* rounding: both are updated along the way */
                 st = refresh(t);
         }
-        if (st || worse > PATIENCE || !(t->mu > 0) ||
-            mcr_linear_is_over(t->ctx, t->p, t->began, t->best, t->result))
+        if (st || worse > PATIENCE || !(t->mu > 0))
+            break;
+        st = mcr_linear_is_over(t->d, t->p, t->began, t->best, t->result, &over);
+        if (st || over)
             break;
         st = advance(t);
         t->result->steps++;
-        if (!st && !(t->step > 1e-12))
+        if (st || !(t->step > 1e-12))
             break;
     }
     if (st == MCR_NUMERIC && isfinite(t->best)) /* no factor: this is the end */
@@ -525,14 +559,16 @@ mcr_status mcr_linear_interior(mcr_gram *d, const mcr_qp *p, double *b, double *
 {
     state t;
     *result = (mcr_qp_result){.stop = MCR_STOP_OPTIMAL};
-    double size = 0;
+    double sum[2] = {0, 0};
     mcr_status st = open_state(&t, d, p, result);
     for (int64_t i = 0; i < p->n; i++) {
-        t.sum += b[i];
-        size += fabs(b[i]);
+        sum[0] += b[i];
+        sum[1] += fabs(b[i]);
     }
-    if (fabs(t.sum) <= 1e-12 * size) /* rounding of a start that may be larger than the solution */
-        t.sum = 0;
+    if (!st)
+        st = mcr_gram_total(d, sum, 2);
+    /* Of a start that may be larger than the solution, what rounding leaves is no sum. */
+    t.sum = fabs(sum[0]) <= 1e-12 * sum[1] ? 0 : sum[0];
     if (!st)
         st = begin(&t);
     if (!st && t.movable > 0)

@@ -38,16 +38,18 @@ double mcr_linear_descent_work(double n, double p, double entries)
 }
 
 /* Where all coefficients that can move have one sign and their sum is 0, they are 0. */
-static bool is_settled(const mcr_qp *p, double *b)
+static mcr_status settle(mcr_gram *d, const mcr_qp *p, double *b, bool *settled)
 {
-    bool up = false, down = false;
+    double way[2] = {0, 0}; /* some can move up, some down */
     for (int64_t i = 0; i < p->n; i++) {
-        up |= p->hi[i] > 0;
-        down |= p->lo[i] < 0;
+        way[0] = p->hi[i] > 0 ? 1 : way[0];
+        way[1] = p->lo[i] < 0 ? 1 : way[1];
     }
-    for (int64_t i = 0; i < p->n && !p->no_sum && !(up && down); i++)
+    mcr_status s = mcr_gram_largest(d, way, 2);
+    *settled = !p->no_sum && !(way[0] > 0 && way[1] > 0);
+    for (int64_t i = 0; i < p->n && *settled; i++)
         b[i] = 0;
-    return !p->no_sum && !(up && down);
+    return s;
 }
 
 static double far_bound(const mcr_qp *p, int64_t i)
@@ -55,10 +57,63 @@ static double far_bound(const mcr_qp *p, int64_t i)
     return p->hi[i] > -p->lo[i] ? p->hi[i] : p->lo[i];
 }
 
+/* How far those of the listed coefficients may go back from their bounds whose slopes are on the
+ * near side of a level, or at it; over all processes. */
+static mcr_status space_before(mcr_gram *d, const mcr_qp *p, const double *b,
+                               const mcr_ranked *order, int64_t count, bool up, double level,
+                               double *space)
+{
+    *space = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = order[k].number;
+        if (up ? order[k].value <= level : order[k].value >= level)
+            *space += up ? p->hi[i] - b[i] : b[i] - p->lo[i];
+    }
+    return mcr_gram_total(d, space, 1);
+}
+
+/* The same as below where others have other rows: the level of the slopes is found by bisection,
+ * and the coefficients at it take equal shares of what is left. */
+static mcr_status share_excess(mcr_gram *d, const mcr_qp *p, double excess, double *b,
+                               const mcr_ranked *order, int64_t count, bool up)
+{
+    enum { HALVES = 60 };
+    double end[2] = {-INFINITY, -INFINITY}, near, far, space, before = 0, all = 0;
+    for (int64_t k = 0; k < count; k++) {
+        end[0] = fmax(end[0], up ? -order[k].value : order[k].value);
+        end[1] = fmax(end[1], up ? order[k].value : -order[k].value);
+    }
+    mcr_status s = mcr_gram_largest(d, end, 2);
+    near = up ? -end[0] : end[0];
+    far = up ? end[1] : -end[1];
+    near += up ? -1 - fabs(near) : 1 + fabs(near); /* before all of them */
+    for (int h = 0; h < HALVES && !s; h++) {
+        double level = 0.5 * near + 0.5 * far;
+        s = space_before(d, p, b, order, count, up, level, &space);
+        *(space < fabs(excess) ? &near : &far) = level;
+    }
+    if (!s)
+        s = space_before(d, p, b, order, count, up, near, &before);
+    if (!s)
+        s = space_before(d, p, b, order, count, up, far, &all);
+    double rest = fabs(excess) - before, share = all > before ? rest / (all - before) : 0;
+    bool whole = share > 1 - 1e-12; /* but for rounding */
+    for (int64_t k = 0; k < count && !s; k++) {
+        int64_t i = order[k].number;
+        double slope = order[k].value, to = up ? p->hi[i] : p->lo[i];
+        bool at = up ? slope <= far : slope >= far, before_it = up ? slope <= near : slope >= near;
+        if (before_it || (at && whole))
+            b[i] = to;
+        else if (at && share > 1e-12)
+            b[i] += share * (to - b[i]);
+    }
+    return s;
+}
+
 /* Puts b at the bounds that are farther from 0, but for those whose slopes want it least: they take
  * what the sum of these bounds exceeds that of b by. order: n of them. */
-static void set_bounds(const mcr_qp *p, const double *g, double excess, double *b,
-                       mcr_ranked *order)
+static mcr_status set_bounds(mcr_gram *d, const mcr_qp *p, const double *g, double excess,
+                             double *b, mcr_ranked *order)
 {
     int64_t count = 0;
     bool up = excess < 0;
@@ -68,7 +123,9 @@ static void set_bounds(const mcr_qp *p, const double *g, double excess, double *
             order[count++] = (mcr_ranked){g[i] - p->z[i], i};
     }
     if (excess == 0)
-        return;
+        return MCR_OK;
+    if (mcr_gram_is_spread(d))
+        return share_excess(d, p, excess, b, order, count, up);
     qsort(order, (size_t)count, sizeof *order, up ? mcr_ranked_rising : mcr_ranked_falling);
     for (int64_t k = 0; k < count && excess != 0; k++) {
         int64_t i = order[k].number;
@@ -76,6 +133,15 @@ static void set_bounds(const mcr_qp *p, const double *g, double excess, double *
         excess = up ? fmin(excess + to - b[i], 0) : fmax(excess + to - b[i], 0);
         b[i] = to;
     }
+    return MCR_OK;
+}
+
+static mcr_status is_late(mcr_gram *d, bool *yes)
+{
+    double late = mcr_deadline_over(mcr_gram_context(d));
+    mcr_status s = mcr_gram_largest(d, &late, 1);
+    *yes = late > 0;
+    return s;
 }
 
 /* With small bounds nearly all coefficients may be at those that are farther from 0. Hardly a slope
@@ -86,29 +152,31 @@ static mcr_status try_bounds(mcr_gram *d, const mcr_qp *p, double *b, double *g,
 {
     enum { TRIES = 8 };
     mcr *ctx = mcr_gram_context(d);
-    double excess = 0, size = 0;
+    double sum[2] = {0, 0};
     *done = false;
     for (int64_t i = 0; i < p->n; i++) {
-        excess += far_bound(p, i) - b[i];
-        size += fabs(far_bound(p, i));
+        sum[0] += far_bound(p, i) - b[i];
+        sum[1] += fabs(far_bound(p, i));
     }
-    if (fabs(excess) <= 1e-12 * size) /* bounds that are equal but for rounding */
-        excess = 0;
-    if (p->no_sum || (excess != 0 && !isfinite(result->violation)))
-        return MCR_OK;
+    mcr_status s = mcr_gram_total(d, sum, 2);
+    double excess = fabs(sum[0]) <= 1e-12 * sum[1] ? 0 : sum[0]; /* equal but for rounding */
+    if (s || p->no_sum || (excess != 0 && !isfinite(result->violation)))
+        return s;
     double *kept = mcr_alloc(ctx, (size_t)p->n, sizeof *kept);
     mcr_ranked *order = kept ? mcr_alloc(ctx, (size_t)p->n, sizeof *order) : NULL;
     mcr_qp_result at = *result;
-    mcr_status s = order ? MCR_OK : MCR_NO_MEMORY;
+    bool over = false;
+    s = order ? MCR_OK : MCR_NO_MEMORY;
     at.square_error = 0; /* w will be D'b */
     if (!s)
         memcpy(kept, b, sizeof *b * (size_t)p->n);
-    for (int k = 0; k < (excess != 0 ? TRIES : 1) && !s && !*done; k++) {
-        set_bounds(p, g, excess, b, order);
-        s = mcr_linear_evaluate(d, p, b, g, w, &at);
+    for (int k = 0; k < (excess != 0 ? TRIES : 1) && !s && !*done && !over; k++) {
+        s = set_bounds(d, p, g, excess, b, order);
+        if (!s)
+            s = mcr_linear_evaluate(d, p, b, g, w, &at);
         *done = !s && mcr_linear_worst(&at) <= p->tolerance;
-        if (mcr_deadline_over(ctx))
-            break;
+        if (!s && !*done)
+            s = is_late(d, &over);
     }
     if (*done) {
         *result = at;
@@ -177,15 +245,17 @@ double mcr_linear_bytes(const mcr_gram *d)
 static mcr_status solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, double *w,
                         mcr_qp_result *result)
 {
-    if (is_settled(p, b))
-        return mcr_linear_evaluate(d, p, b, g, w, result);
+    bool settled;
+    mcr_status s = settle(d, p, b, &settled);
+    if (s || settled)
+        return s ? s : mcr_linear_evaluate(d, p, b, g, w, result);
     double left = (double)mcr_budget_left(mcr_gram_context(d));
     bool few = suits_newton(d) && matrix_bytes(d) <= left / 2;
     if (!few && mcr_gram_sparse(d))
         return mcr_linear_descent(d, p, b, g, w, result);
     double began = mcr_now();
     bool done = false;
-    mcr_status s = mcr_linear_smooth(d, p, b, g, w, result);
+    s = mcr_linear_smooth(d, p, b, g, w, result);
     if (!s && result->stop == MCR_STOP_STUCK)
         s = try_bounds(d, p, b, g, w, result, &done);
     return s || done || result->stop != MCR_STOP_STUCK ? s : go_on(d, p, began, b, g, w, result);
@@ -205,22 +275,24 @@ mcr_status mcr_linear_solve(mcr_gram *d, const mcr_qp *p, double *b, double *g, 
 static mcr_status find_violation(mcr_gram *d, const mcr_qp *p, const double *b, const double *g,
                                  mcr_qp_result *r)
 {
-    mcr_status s = MCR_OK;
-    double low = p->no_sum ? 0 : INFINITY, high = p->no_sum ? 0 : -INFINITY;
-    for (int64_t i = 0; i < p->n && !s; i++) {
+    double low = p->no_sum ? 0 : INFINITY, high = p->no_sum ? 0 : -INFINITY, bad = 0;
+    for (int64_t i = 0; i < p->n && bad == 0; i++) {
         double slope = g[i] - p->z[i];
-        if (!isfinite(slope))
-            s = mcr_fail(mcr_gram_context(d), MCR_NUMERIC,
-                         "%s: the numbers are too large: scale the data or the kernel",
-                         p->phase ? p->phase : "svm");
+        bad = isfinite(slope) ? 0 : 1;
         if (b[i] < p->hi[i] && slope < low)
             low = slope;
         if (b[i] > p->lo[i] && slope > high)
             high = slope;
     }
-    r->low[0] = low;
-    r->high[0] = high;
-    r->violation = s ? INFINITY : fmax(high - low, 0);
+    double found[] = {-low, high, bad};
+    mcr_status s = mcr_gram_largest(d, found, 3);
+    if (!s && found[2] > 0)
+        s = mcr_fail(mcr_gram_context(d), MCR_NUMERIC,
+                     "%s: the numbers are too large: scale the data or the kernel",
+                     p->phase ? p->phase : "svm");
+    r->low[0] = -found[0];
+    r->high[0] = found[1];
+    r->violation = s ? INFINITY : fmax(found[1] + found[0], 0);
     return s;
 }
 
@@ -328,29 +400,51 @@ static double space_of(const mcr_qp *p, const double *b, int64_t i, double sum, 
     return sum > 0 ? b[i] - p->lo[i] : p->hi[i] - b[i];
 }
 
-void mcr_linear_balance(const mcr_qp *p, double wanted, double *b)
+/* The same of all coefficients. */
+static mcr_status all_space(mcr_gram *d, const mcr_qp *p, const double *b, double sum,
+                            bool free_only, double *space)
 {
-    for (int pass = 0; pass < 4 && !p->no_sum; pass++) {
-        double sum = -wanted, slack = 0;
-        for (int64_t i = 0; i < p->n; i++)
-            sum += b[i];
+    *space = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        *space += space_of(p, b, i, sum, free_only);
+    return mcr_gram_total(d, space, 1);
+}
+
+/* How much larger than wanted the sum of b is. */
+static mcr_status find_excess(mcr_gram *d, const mcr_qp *p, const double *b, double wanted,
+                              double *excess)
+{
+    bool spread = mcr_gram_is_spread(d);
+    double sum = spread ? 0 : -wanted;
+    for (int64_t i = 0; i < p->n; i++)
+        sum += b[i];
+    mcr_status s = mcr_gram_total(d, &sum, 1);
+    *excess = spread ? sum - wanted : sum;
+    return s;
+}
+
+mcr_status mcr_linear_balance(mcr_gram *d, const mcr_qp *p, double wanted, double *b)
+{
+    mcr_status s = MCR_OK;
+    for (int pass = 0; pass < 4 && !p->no_sum && !s; pass++) {
+        double sum, slack;
         bool free_only = true;
-        for (int64_t i = 0; i < p->n; i++)
-            slack += space_of(p, b, i, sum, true);
-        if (slack < 2 * fabs(sum)) {
+        s = find_excess(d, p, b, wanted, &sum);
+        if (!s)
+            s = all_space(d, p, b, sum, true, &slack);
+        if (!s && slack < 2 * fabs(sum)) {
             free_only = false;
-            slack = 0;
-            for (int64_t i = 0; i < p->n; i++)
-                slack += space_of(p, b, i, sum, false);
+            s = all_space(d, p, b, sum, false, &slack);
         }
-        if (sum == 0 || !(slack > 0))
-            return;
+        if (s || sum == 0 || !(slack > 0))
+            return s;
         double share = fmin(fabs(sum) / slack, 1);
         for (int64_t i = 0; i < p->n; i++) {
             double step = share * space_of(p, b, i, sum, free_only);
             b[i] = fmin(fmax(b[i] - (sum > 0 ? step : -step), p->lo[i]), p->hi[i]);
         }
     }
+    return s;
 }
 
 double mcr_linear_worst(const mcr_qp_result *result)
@@ -358,17 +452,19 @@ double mcr_linear_worst(const mcr_qp_result *result)
     return result->violation + result->violation_error;
 }
 
-bool mcr_linear_is_over(mcr *ctx, const mcr_qp *p, double began, double violation,
-                        mcr_qp_result *result)
+mcr_status mcr_linear_is_over(mcr_gram *d, const mcr_qp *p, double began, double violation,
+                              mcr_qp_result *result, bool *yes)
 {
-    double seconds = mcr_now() - began;
-    if (mcr_report_step(ctx, p->phase, seconds, result->steps, NAN, violation))
-        result->stop = MCR_STOP_INTERRUPTED;
+    double seconds = mcr_now() - began, stop = 0;
+    if (mcr_report_step(mcr_gram_context(d), p->phase, seconds, result->steps, NAN, violation))
+        stop = MCR_STOP_INTERRUPTED;
     else if (p->seconds > 0 && seconds > p->seconds)
-        result->stop = MCR_STOP_TIME;
+        stop = MCR_STOP_TIME;
     else if (p->most_steps > 0 && result->steps >= p->most_steps)
-        result->stop = MCR_STOP_STEPS;
-    else
-        return false;
-    return true;
+        stop = MCR_STOP_STEPS;
+    mcr_status s = mcr_gram_largest(d, &stop, 1);
+    *yes = stop > 0;
+    if (*yes)
+        result->stop = (mcr_stop)stop;
+    return s;
 }

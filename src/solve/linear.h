@@ -4,6 +4,9 @@
  *
  * For epsilon = 0, one group (or no_sum), and finite bounds.
  *
+ * The rows of a restricted Gram may be spread over several processes (base/team.h): each has z, the
+ * bounds, b and g of its own rows; w and the result are the same in all.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef MCR_SOLVE_LINEAR_H
@@ -41,11 +44,12 @@ mcr_status mcr_linear_evaluate_at(mcr_gram *gram, const mcr_qp *problem, const d
                                   double reach, double *g, double *w, mcr_qp_result *result);
 /* Makes the sum of b what it should be, by a small change of coefficients that are not at a bound
  * (of all, if these have not enough space). */
-void mcr_linear_balance(const mcr_qp *problem, double wanted, double *b);
+mcr_status mcr_linear_balance(mcr_gram *gram, const mcr_qp *problem, double wanted, double *b);
 /* What is compared with the tolerance: the violation as evaluated, and what rounding may hide. */
 double mcr_linear_worst(const mcr_qp_result *result);
-/* Whether to end, by time or the user: then result->stop says so. */
-bool mcr_linear_is_over(mcr *ctx, const mcr_qp *problem, double began, double violation,
-                        mcr_qp_result *result);
+/* Whether to end, by time or the user: then result->stop says so. If one of several processes does,
+ * all do. */
+mcr_status mcr_linear_is_over(mcr_gram *gram, const mcr_qp *problem, double began, double violation,
+                              mcr_qp_result *result, bool *yes);
 
 #endif

@@ -37,20 +37,21 @@ void mcr_sampled_close(mcr_sampled *t)
 
 /* ---- the matrix -------------------------------------------------------------------------------*/
 
-static double total(const double *weight, int64_t count)
+static mcr_status total(mcr_sampled *t, const double *weight, int64_t count, double *sum)
 {
-    double sum = 0;
+    *sum = 0;
     for (int64_t i = 0; i < count; i++)
-        sum += weight[i];
-    return sum;
+        *sum += weight[i];
+    return mcr_gram_total(t->d, sum, 1);
 }
 
 /* The matrix of these rows, from scratch. */
 static mcr_status fill(mcr_sampled *t, mcr_rows rows, const double *weight, double h)
 {
     t->h = 0;
-    t->sum = total(weight, rows.count);
-    mcr_status s = mcr_gram_fill_near(t->d, t->m, rows, weight, NEAR * h);
+    mcr_status s = total(t, weight, rows.count, &t->sum);
+    if (!s)
+        s = mcr_gram_fill_near(t->d, t->m, rows, weight, NEAR * h);
     if (!s)
         mcr_system_mirror(t->m);
     return s;
@@ -123,16 +124,17 @@ static mcr_status add_rows(mcr_sampled *t, int64_t count, const int64_t *row, co
  * error is tolerable for these weights. */
 static mcr_status take_all(mcr_sampled *t, mcr_rows rows, const double *weight, double h)
 {
-    int64_t most = rows.count / 2, changed = most + 1;
+    bool spread = mcr_gram_is_spread(t->d);
+    int64_t most = spread ? 0 : rows.count / 2, changed = most + 1;
     int64_t *row = mcr_alloc(t->ctx, (size_t)most + 1, sizeof *row);
     double *change = mcr_alloc(t->ctx, (size_t)most + 1, sizeof *change);
     mcr_status s = row && change ? MCR_OK : MCR_NO_MEMORY;
-    if (!s && t->whole && t->count > 0 && mcr_gram_near_error(t->d, t->sum) <= NEAR * h)
+    if (!s && !spread && t->whole && t->count > 0 && mcr_gram_near_error(t->d, t->sum) <= NEAR * h)
         changed = compare(t, rows, weight, most, row, change);
     t->whole = true;
     if (!s)
         s = changed <= most ? add_rows(t, changed, row, change) : fill(t, rows, weight, h);
-    t->count = !s && rows.count <= t->most ? rows.count : 0;
+    t->count = !s && !spread && rows.count <= t->most ? rows.count : 0;
     for (int64_t i = 0; i < t->count; i++) {
         t->row[i] = mcr_rows_at(rows, i);
         t->weight[i] = weight[i];
@@ -141,16 +143,21 @@ static mcr_status take_all(mcr_sampled *t, mcr_rows rows, const double *weight, 
     return s;
 }
 
-static mcr_status take_some(mcr_sampled *t, mcr_rows rows, const double *weight, double h)
+/* The matrix of every so manieth row; the first of these rows is number `first` of all. */
+static mcr_status take_some(mcr_sampled *t, mcr_rows rows, int64_t first, int64_t all,
+                            const double *weight, double h)
 {
-    int64_t step = rows.count / (PER_FEATURE * mcr_gram_width(t->d));
-    t->count = 0;
+    int64_t step = all / (PER_FEATURE * mcr_gram_width(t->d)), own = 0;
+    t->count = all / step;
     t->whole = false;
-    for (int64_t i = step / 2; i < rows.count && t->count < rows.count / step; i += step) {
-        t->row[t->count] = mcr_rows_at(rows, i);
-        t->weight[t->count++] = (double)step * weight[i];
+    for (int64_t k = 0; k < t->count; k++) {
+        int64_t i = step / 2 + k * step - first;
+        if (i < 0 || i >= rows.count)
+            continue;
+        t->row[own] = mcr_rows_at(rows, i);
+        t->weight[own++] = (double)step * weight[i];
     }
-    return fill(t, (mcr_rows){t->row, 0, t->count}, t->weight, h);
+    return fill(t, (mcr_rows){t->row, 0, own}, t->weight, h);
 }
 
 /* ---- conjugate gradients ----------------------------------------------------------------------*/
@@ -193,12 +200,12 @@ static mcr_status over(void *self, double norm, bool *yes)
 {
     const problem *p = self;
     (void)norm;
-    *yes = p->with->is_over && p->with->is_over(p->with->self);
-    return MCR_OK;
+    *yes = false;
+    return p->with->is_over ? p->with->is_over(p->with->self, yes) : MCR_OK;
 }
 
-static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, const double *weight, double h,
-                             int64_t cols, double *x)
+static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, int64_t first, int64_t all,
+                             const double *weight, double h, int64_t cols, double *x)
 {
     problem p = {t, rows, weight, h, cols};
     size_t size = (size_t)(mcr_gram_width(t->d) * cols);
@@ -216,7 +223,7 @@ static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, const double *weight
                        .most = MOST};
     mcr_status s = b ? MCR_OK : MCR_NO_MEMORY;
     if (!s && (t->count == 0 || t->whole))
-        s = take_some(t, rows, weight, h);
+        s = take_some(t, rows, first, all, weight, h);
     if (!s)
         s = factorise(t, h);
     if (!s) {
@@ -232,10 +239,16 @@ static mcr_status solve_many(mcr_sampled *t, mcr_rows rows, const double *weight
 mcr_status mcr_sampled_solve(mcr_sampled *t, mcr_rows rows, const double *weight, double h,
                              int64_t cols, double *x)
 {
-    double sum = total(weight, rows.count);
-    if (rows.count >= MANY * mcr_gram_width(t->d) && mcr_gram_near_error(t->d, sum) <= NEAR * h)
-        return solve_many(t, rows, weight, h, cols, x);
-    mcr_status s = take_all(t, rows, weight, h);
+    int64_t first, all;
+    double sum = 0;
+    mcr_status s = mcr_gram_place(t->d, rows.count, &first, &all);
+    if (!s)
+        s = total(t, weight, rows.count, &sum);
+    if (s)
+        return s;
+    if (all >= MANY * mcr_gram_width(t->d) && mcr_gram_near_error(t->d, sum) <= NEAR * h)
+        return solve_many(t, rows, first, all, weight, h, cols, x);
+    s = take_all(t, rows, weight, h);
     if (!s)
         s = factorise(t, h);
     if (s)

@@ -6,6 +6,9 @@
  * matrix of some of the rows, which is reused for further systems as long as few steps are needed.
  * It is determined by its rows and weights, which a checkpoint stores.
  *
+ * If rows are spread over several processes, each gives those of its own, and all have the same
+ * matrix and solution. The matrix is then always made from scratch.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef MCR_SOLVE_SAMPLED_H
@@ -19,14 +22,15 @@ typedef struct mcr_sampled {
     mcr *ctx;
     mcr_gram *d;
     mcr_system *m; /* the caller's; holds D' diag D of the rows below, and perhaps its factor */
-    int64_t count; /* rows of the matrix; 0: there is none */
+    int64_t count; /* rows of the matrix, in all processes; 0: there is none */
     int64_t most;
     int64_t *row;
     double *weight;
-    bool whole;                  /* these are all rows of the last system, not some */
-    double sum;                  /* of the weights that the matrix was made of */
-    double h;                    /* of the factor; 0: there is none */
-    bool (*is_over)(void *self); /* a limit is reached: a rough solution is enough; NULL: never */
+    bool whole; /* these are all rows of the last system, not some */
+    double sum; /* of the weights that the matrix was made of */
+    double h;   /* of the factor; 0: there is none */
+    /* Whether a limit is reached: a rough solution is enough; NULL: never. */
+    mcr_status (*is_over)(void *self, bool *yes);
     void *self;
 } mcr_sampled;
 

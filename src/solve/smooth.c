@@ -18,6 +18,9 @@
  * The first weights come from a sample in which each object counts for several; samples grow
  * fourfold, which halves the error, and h with it.
  *
+ * If rows are spread over several processes, each has the slopes and coefficients of its own rows;
+ * weights, widths and decisions are the same in all, because they follow from sums over all rows.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -26,6 +29,7 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "base/resume.h"
+#include "gram/round.h"
 #include "solve/smooth_impl.h"
 
 enum {
@@ -41,10 +45,10 @@ enum {
 
 /* ---- space ------------------------------------------------------------------------------------*/
 
-static bool is_over(void *self)
+static mcr_status is_over(void *self, bool *yes)
 {
     const mcr_hinge *t = self;
-    return mcr_linear_is_over(t->ctx, t->p, t->began, t->h, t->result);
+    return mcr_linear_is_over(t->d, t->p, t->began, t->h, t->result, yes);
 }
 
 static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_result *r)
@@ -68,7 +72,9 @@ static mcr_status open_state(mcr_hinge *t, mcr_gram *d, const mcr_qp *p, mcr_qp_
                           MCR_ARRAY(t->found, MCR_HINGE_FOUND * (n / MCR_HINGE_CHUNK + 1))))
         return MCR_NO_MEMORY;
     t->near.count = -1;
-    mcr_status s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
+    mcr_status s = mcr_gram_place(d, t->n, &t->first, &t->every);
+    if (!s)
+        s = mcr_system_open(&t->m, t->ctx, t->wide, p->phase ? p->phase : "svm");
     if (!s)
         s = mcr_sampled_open(&t->sampled, d, &t->m);
     t->sampled.is_over = is_over;
@@ -85,7 +91,7 @@ static void close_state(mcr_hinge *t)
 
 /* ---- one step ---------------------------------------------------------------------------------*/
 
-/* Lists the objects within `width`; *error: what that makes of the objective. */
+/* Lists the objects within `width`; *error: what these make of the objective. */
 static void pick(mcr_hinge *t, double width, double *error)
 {
     t->count = 0;
@@ -99,7 +105,8 @@ static void pick(mcr_hinge *t, double width, double *error)
     }
 }
 
-/* Weights of the list times the width, and the row of the bias; *corner: its last element. */
+/* Weights of the list times the width, and the row of the bias; *corner: what the list adds to its
+ * last element. */
 static mcr_status set_weights(mcr_hinge *t, mcr_rows part, double *corner)
 {
     *corner = 0;
@@ -134,8 +141,9 @@ static void add_coefficients(mcr_hinge *t, int64_t first, int64_t end, double *f
     }
 }
 
-/* Newton's direction u, dbias, ds; *gain: minus the derivative along it. */
-static mcr_status direct(mcr_hinge *t, double *gain)
+/* Newton's direction u, dbias, ds; *gain: minus the derivative along it; *error: of the listed
+ * objects, to be added up over all processes. */
+static mcr_status direct(mcr_hinge *t, double *gain, double *error)
 {
     int64_t p = t->wide, cols = t->p->no_sum ? 1 : 2;
     double corner, sum[MCR_HINGE_FOUND];
@@ -151,9 +159,13 @@ static mcr_status direct(mcr_hinge *t, double *gain)
     if (s)
         return s;
     mcr_hinge_over(t, t->at.count, add_coefficients, sum);
+    sum[2] = corner;
+    sum[3] = *error;
+    s = mcr_gram_total(t->d, sum, 4);
+    *error = sum[3];
     double off = sum[0] - t->wanted, side = off;
     /* Where no object is within the width, the line search knows how far to go. */
-    double bend = corner = fmax(corner, 1e-3 * sum[1]);
+    double bend = corner = fmax(sum[2], 1e-3 * sum[1]);
     for (int64_t k = 0; k < p && cols == 2; k++) {
         bend -= t->edge[k] * t->right[k * 2 + 1];
         side -= t->edge[k] * t->right[k * 2];
@@ -164,7 +176,7 @@ static mcr_status direct(mcr_hinge *t, double *gain)
         t->u[k] = t->right[k * cols] - (cols == 2 ? t->dbias * t->right[k * 2 + 1] : 0);
         *gain += (t->sum[k] - t->w[k]) * t->u[k];
     }
-    return mcr_hinge_expand_members(t);
+    return s ? s : mcr_hinge_expand_members(t);
 }
 
 /* Along the line: what the objects give to the first and second derivatives. */
@@ -182,21 +194,23 @@ static void look(mcr_hinge *t, int64_t first, int64_t end, double *found)
 }
 
 /* Where the derivative along the direction is all but 0: Newton's method between bounds. */
-static void search(mcr_hinge *t, double gain)
+static mcr_status search(mcr_hinge *t, double gain)
 {
     enum { MOST = 40 };
-    double wu = 0, uu = 0, low = 0, high = INFINITY, sum[MCR_HINGE_FOUND];
+    double wu = 0, uu = 0, low = 0, high = INFINITY, others, sum[MCR_HINGE_FOUND];
+    mcr_status s = mcr_hinge_slope_of_others(t, &others);
     for (int64_t k = 0; k < t->wide; k++) {
         wu += t->w[k] * t->u[k];
         uu += t->u[k] * t->u[k];
     }
-    double others = mcr_hinge_slope_of_others(t) + t->wanted * t->dbias;
+    others += t->wanted * t->dbias;
     t->step = 1;
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MOST && !s; i++) {
         mcr_hinge_over_members(t, look, sum);
+        s = mcr_gram_total(t->d, sum, 2);
         double slope = wu + t->step * uu + sum[0] + others, bend = uu + sum[1];
-        if (fabs(slope) <= 0.05 * gain)
-            return;
+        if (s || fabs(slope) <= 0.05 * gain)
+            return s;
         if (slope > 0)
             high = t->step;
         else
@@ -204,6 +218,7 @@ static void search(mcr_hinge *t, double gain)
         double next = t->step - slope / bend, most = isinf(high) ? 10 * t->step : high;
         t->step = next > low && next < most ? next : isinf(high) ? most : 0.5 * (low + high);
     }
+    return s;
 }
 
 static void move(mcr_hinge *t, int64_t first, int64_t end, double *found)
@@ -219,13 +234,13 @@ static mcr_status take_step(mcr_hinge *t)
 {
     double sum[MCR_HINGE_FOUND];
     mcr_hinge_over_members(t, move, sum);
-    mcr_hinge_watch(t);
+    mcr_status s = mcr_hinge_watch(t);
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];
     t->bias += t->step * t->dbias;
     t->off += fabs(t->step) * t->off_step;
     t->result->steps++;
-    return mcr_hinge_renew(t);
+    return s ? s : mcr_hinge_renew(t);
 }
 
 /* *gain: about twice what the step was to gain; *error: what the width may make of the
@@ -233,11 +248,10 @@ static mcr_status take_step(mcr_hinge *t)
 static mcr_status advance(mcr_hinge *t, double *gain, double *error)
 {
     pick(t, t->h, error);
-    mcr_status s = direct(t, gain);
-    if (s)
-        return s;
-    search(t, *gain);
-    return take_step(t);
+    mcr_status s = direct(t, gain, error);
+    if (!s)
+        s = search(t, *gain);
+    return s ? s : take_step(t);
 }
 
 /* Goes on to a smaller width, to where the solution is if the same objects are within it. */
@@ -254,7 +268,7 @@ static mcr_status narrow(mcr_hinge *t, double h)
     }
     mcr_status s = mcr_hinge_add_changes(t);
     if (!s)
-        s = direct(t, &gain);
+        s = direct(t, &gain, &error);
     t->step = 1;
     return s ? s : take_step(t);
 }
@@ -265,28 +279,33 @@ static mcr_status narrow(mcr_hinge *t, double h)
  * Then the slopes and coefficients for the weights that there are. */
 static mcr_status take_sample(mcr_hinge *t, int64_t count, uint64_t number)
 {
-    int64_t n = t->n;
-    double all = 0, some = 0;
+    int64_t n = t->every, own = 0;
+    double sum[2] = {0, 0}; /* of all, and of these */
     mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample of objects", number);
     for (int64_t i = 0; i < count; i++) {
         int64_t first = i * n / count, end = (i + 1) * n / count;
-        t->row[i] = first + (end - first > 1 ? mcr_random_below(&r, end - first) : 0);
-        some += t->p->hi[t->row[i]] - t->p->lo[t->row[i]];
+        int64_t row = first + (end - first > 1 ? mcr_random_below(&r, end - first) : 0) - t->first;
+        if (row < 0 || row >= t->n)
+            continue;
+        t->row[own++] = row;
+        sum[1] += t->p->hi[row] - t->p->lo[row];
     }
-    for (int64_t i = 0; i < n; i++)
-        all += t->p->hi[i] - t->p->lo[i];
-    double factor = count < n && some > 0 ? all / some : 1;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < t->n; i++)
+        sum[0] += t->p->hi[i] - t->p->lo[i];
+    mcr_status s = mcr_gram_total(t->d, sum, 2);
+    double factor = count < n && sum[1] > 0 ? sum[0] / sum[1] : 1;
+    for (int64_t i = 0; i < own; i++) {
         t->z[i] = t->p->z[t->row[i]];
         t->lo[i] = factor * t->p->lo[t->row[i]];
         t->hi[i] = factor * t->p->hi[t->row[i]];
         t->b[i] = 0;
     }
-    t->at = count < n ? (mcr_rows){t->row, 0, count} : mcr_gram_all(t->d);
+    t->at = count < n ? (mcr_rows){t->row, 0, own} : mcr_gram_all(t->d);
+    t->some = count;
     t->near.count = -1;
-    memset(t->held, 0, sizeof *t->held * (size_t)count);
+    memset(t->held, 0, sizeof *t->held * (size_t)own);
     t->near.gap = t->near.least = 0; /* not known yet: guards say if they are larger */
-    return mcr_hinge_start(t, false);
+    return s ? s : mcr_hinge_start(t, false);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------*/
@@ -295,8 +314,10 @@ static mcr_status take_sample(mcr_hinge *t, int64_t count, uint64_t number)
 static mcr_status evaluate(mcr_hinge *t, double *b, double *g, double *w)
 {
     memcpy(b, t->b, sizeof *b * (size_t)t->n);
-    mcr_linear_balance(t->p, t->wanted, b);
+    mcr_status s = mcr_linear_balance(t->d, t->p, t->wanted, b);
     t->result->violation = INFINITY; /* until it is known */
+    if (s)
+        return s;
     if (!mcr_gram_is_restricted(t->d))
         return mcr_linear_evaluate(t->d, t->p, b, g, w, t->result);
     memcpy(w, t->sum, sizeof *w * (size_t)t->wide);
@@ -329,31 +350,14 @@ static void walk_place(mcr_hinge *t, mcr_walk *w)
         mcr_walk_refuse(w);
 }
 
-/* Between two steps. The sample is taken again; what the steps made of it is read. */
-static mcr_status walk(void *self, mcr_walk *w)
+/* What steps made of the objects that take part. */
+static mcr_status walk_objects(mcr_hinge *t, mcr_walk *w)
 {
-    mcr_hinge *t = self;
-    size_t f = sizeof(double) * (size_t)t->wide;
-    mcr_walk_same(w, t->n);
-    mcr_walk_same(w, t->wide);
-    walk_place(t, w);
-    mcr_qp_walk_result(t->result, w);
-    MCR_WALK(w, t->h);
-    MCR_WALK(w, t->bias);
-    mcr_status s = w->status;
-    if (!s && w->reads)
-        s = t->place.size < (t->place.all ? t->n : 1) || t->place.size > t->n
-                ? mcr_walk_refuse(w)
-                : take_sample(t, t->place.size, t->place.number);
-    if (s)
-        return s;
     size_t n = sizeof(double) * (size_t)t->at.count;
-    mcr_walk_bytes(w, t->w, f);
-    mcr_walk_bytes(w, t->sum, f);
+    mcr_walk_bytes(w, t->sum, sizeof *t->sum * (size_t)t->wide);
     mcr_walk_bytes(w, t->b, n);
     mcr_walk_bytes(w, t->s, n);
     MCR_WALK(w, t->near);
-    mcr_walk_flag(w, &t->floats);
     MCR_WALK(w, t->off);
     mcr_walk_bytes(w, t->held, sizeof *t->held * (size_t)t->at.count);
     if (w->status)
@@ -373,6 +377,49 @@ static mcr_status walk(void *self, mcr_walk *w)
     return w->status ? w->status : mcr_sampled_walk(&t->sampled, w);
 }
 
+/* Between two steps. The sample is taken again; what the steps made of it is read. If rows are
+ * spread, no process has all of that, and it is computed from the weights. */
+static mcr_status walk(void *self, mcr_walk *w)
+{
+    mcr_hinge *t = self;
+    bool spread = mcr_gram_is_spread(t->d), objects = !spread;
+    mcr_walk_same(w, t->every);
+    mcr_walk_same(w, t->wide);
+    walk_place(t, w);
+    mcr_qp_walk_result(t->result, w);
+    MCR_WALK(w, t->h);
+    MCR_WALK(w, t->bias);
+    mcr_walk_bytes(w, t->w, sizeof *t->w * (size_t)t->wide);
+    mcr_walk_flag(w, &t->floats);
+    mcr_walk_flag(w, &objects);
+    mcr_status s = w->status;
+    if (!s && w->reads)
+        s = t->place.size < (t->place.all ? t->every : 1) || t->place.size > t->every
+                ? mcr_walk_refuse(w)
+                : take_sample(t, t->place.size, t->place.number);
+    return s || spread || !objects ? s : walk_objects(t, w);
+}
+
+/* Looks at all objects where one that was left out came near, or floats are too rough; then leaves
+ * out those that are far. */
+static mcr_status look_around(mcr_hinge *t)
+{
+    bool crossed, some;
+    mcr_status s = mcr_hinge_is_crossed(t, &crossed);
+    if (s)
+        return s;
+    if (crossed)
+        t->near.least = 2 * t->near.border;
+    if (crossed || t->off > MCR_HINGE_STALE * t->h)
+        s = mcr_hinge_start(t, !crossed);
+    if (crossed && !s)
+        s = mcr_hinge_hold(t, &some);
+    if (!s)
+        s = mcr_hinge_leave_out(t);
+    t->near.least *= 0.5;
+    return s;
+}
+
 /* Steps until the width is `last` and what there is to gain is small against the error that the
  * width stands for, or, if this is the end, until w = D'b, too; *over: a limit was reached. */
 static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
@@ -384,19 +431,11 @@ static mcr_status descend(mcr_hinge *t, double last, bool end, bool *over)
         t->place.steps = t->place.idle = 0;
     t->goes_on = false;
     for (; t->place.steps < MOST && t->place.idle < PATIENCE && !s; t->place.steps++) {
-        if ((*over = is_over(t)))
-            return MCR_OK;
+        if ((s = is_over(t, over)) || *over)
+            return s;
         if ((s = mcr_resume_offer(t->ctx, t->part, walk, t)))
             break;
-        bool crossed = mcr_hinge_is_crossed(t);
-        if (crossed)
-            t->near.least = 2 * t->near.border;
-        if (crossed || t->off > MCR_HINGE_STALE * t->h)
-            s = mcr_hinge_start(t, !crossed);
-        if (crossed && !s)
-            (void)mcr_hinge_hold(t);
-        mcr_hinge_leave_out(t);
-        t->near.least *= 0.5;
+        s = look_around(t);
         if (!s)
             s = advance(t, &gain, &error);
         mcr_log(
@@ -443,7 +482,7 @@ static mcr_status solve_samples(mcr_hinge *t, bool *over)
         t->place.end = SAMPLE_END;
         t->h = FIRST_WIDTH;
     }
-    for (; 3 * t->place.size <= t->n && !s && !*over; t->place.number++, t->place.size *= 4) {
+    for (; 3 * t->place.size <= t->every && !s && !*over; t->place.number++, t->place.size *= 4) {
         if (!t->goes_on)
             s = take_sample(t, t->place.size, t->place.number);
         if (!s)
@@ -465,11 +504,11 @@ static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
         s = solve_samples(t, &over);
     if (!s && !t->place.all) {
         t->place.all = true;
-        t->place.size = t->n;
+        t->place.size = t->every;
         t->place.number = 0;
         t->place.last = SLACK * t->p->tolerance;
         t->h = over ? t->place.last : fmax(t->h, t->place.last);
-        s = take_sample(t, t->n, 0);
+        s = take_sample(t, t->every, 0);
     }
     for (; t->place.tries < TRIES && !s; t->place.tries++) {
         if (!over)
@@ -478,10 +517,11 @@ static mcr_status solve(mcr_hinge *t, double *b, double *g, double *w)
             s = evaluate(t, b, g, w);
         if (s || over || mcr_linear_worst(t->result) <= t->p->tolerance)
             break;
-        bool some_out = t->near.count >= 0;
+        bool some_out = t->near.count >= 0, came = false;
         if (some_out || t->off > 0)
             s = mcr_hinge_start(t, true);
-        bool came = !s && some_out && mcr_hinge_hold(t);
+        if (!s && some_out)
+            s = mcr_hinge_hold(t, &came);
         t->place.last *= came ? 1 : 0.5;
         t->floats = false;
         t->near.least = t->place.tries > TRIES / 2 ? INFINITY : t->near.least;
@@ -501,6 +541,8 @@ mcr_status mcr_linear_smooth(mcr_gram *d, const mcr_qp *p, double *b, double *g,
     mcr_status s = open_state(&t, d, p, result);
     for (int64_t i = 0; i < p->n && !s; i++)
         t.wanted += b[i];
+    if (!s)
+        s = mcr_gram_total(d, &t.wanted, 1);
     if (!s)
         s = solve(&t, b, g, w);
     close_state(&t);

@@ -17,11 +17,13 @@ typedef struct mcr_hinge {
     mcr *ctx;
     mcr_gram *d; /* of all objects */
     int64_t n, wide;
+    int64_t first, every; /* the first object's number among those of all processes; all of these */
     const mcr_qp *p;
     mcr_qp_result *result;
     double began, wanted; /* sum of b */
     /* Some of the objects, or all: */
     mcr_rows at;
+    int64_t some; /* of these in all processes */
     double *z, *lo, *hi, *s, *ds, *b, *change;
     int64_t *row;
     /* Those within the width, or changed: */
@@ -33,7 +35,7 @@ typedef struct mcr_hinge {
     int64_t *close, *guard;
     unsigned char *held; /* 1: came near while it was left out, and is not left out again */
     struct {
-        int64_t count;      /* -1: all */
+        int64_t count;      /* -1: all, in every process */
         int64_t guards;     /* of the others */
         double border, gap; /* |s| of the others, at first; how far most went in the last step */
         double least;       /* of the border */
@@ -76,7 +78,7 @@ static inline double mcr_hinge_best(const mcr_hinge *t, int64_t i, double s)
 
 /* smooth_rows.c */
 
-/* What the parts found is added up in order. */
+/* What the parts found is added up in order; of this process. */
 void mcr_hinge_over(mcr_hinge *t, int64_t objects,
                     void (*work)(mcr_hinge *, int64_t, int64_t, double *),
                     double sum[MCR_HINGE_FOUND]);
@@ -90,18 +92,18 @@ mcr_status mcr_hinge_add_changes(mcr_hinge *t);
 mcr_status mcr_hinge_renew(mcr_hinge *t);
 /* Leaves out objects that the next steps will not bring near the width, if these are most of
  * them. */
-void mcr_hinge_leave_out(mcr_hinge *t);
+mcr_status mcr_hinge_leave_out(mcr_hinge *t);
 /* Whether one of the objects that were left out came near: then others did, unseen. */
-bool mcr_hinge_is_crossed(const mcr_hinge *t);
+mcr_status mcr_hinge_is_crossed(mcr_hinge *t, bool *yes);
 /* ds = D u + dbias of the objects that take part, and of the guards. */
 mcr_status mcr_hinge_expand_members(mcr_hinge *t);
 /* What the coefficients of the others, which stay as they are, give to the derivative along the
  * direction: all of D'b there is, without those that take part. */
-double mcr_hinge_slope_of_others(const mcr_hinge *t);
+mcr_status mcr_hinge_slope_of_others(mcr_hinge *t, double *slope);
 /* Guards move with the others; how far most objects have gone. */
-void mcr_hinge_watch(mcr_hinge *t);
-/* Keeps objects that were left out and have another b now; whether there is one. */
-bool mcr_hinge_hold(mcr_hinge *t);
+mcr_status mcr_hinge_watch(mcr_hinge *t);
+/* Keeps objects that were left out and have another b now; *some: there is one. */
+mcr_status mcr_hinge_hold(mcr_hinge *t, bool *some);
 /* s, b and D'b of all objects for the weights that there are. */
 mcr_status mcr_hinge_start(mcr_hinge *t, bool precise);
 

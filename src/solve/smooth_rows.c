@@ -6,6 +6,9 @@
  * guard has come near, all are looked at. Objects that came near while they were left out are held:
  * a few far from all others go any distance.
  *
+ * If rows are spread over several processes, each has the objects of its own, and all decide by the
+ * same sums: so all of them leave objects out, or none.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
@@ -78,9 +81,9 @@ mcr_rows mcr_hinge_listed(mcr_hinge *t)
 
 mcr_status mcr_hinge_add_changes(mcr_hinge *t)
 {
-    mcr_status s = t->count ? mcr_gram_project(t->d, mcr_hinge_listed(t), t->weight, 1, t->u)
-                            : MCR_OK;
-    for (int64_t k = 0; k < t->wide && t->count && !s; k++)
+    bool some = t->count || mcr_gram_is_spread(t->d); /* others may have some */
+    mcr_status s = some ? mcr_gram_project(t->d, mcr_hinge_listed(t), t->weight, 1, t->u) : MCR_OK;
+    for (int64_t k = 0; k < t->wide && some && !s; k++)
         t->sum[k] += t->u[k];
     return s;
 }
@@ -102,47 +105,63 @@ mcr_status mcr_hinge_renew(mcr_hinge *t)
 
 /* ---- objects far from the width ---------------------------------------------------------------*/
 
-/* Where a border leaves out most objects, but not more than the next steps need; 0: nowhere. */
-static double find_border(const mcr_hinge *t)
+/* Where a border leaves out most objects, but not more than the next steps need; 0: nowhere. The
+ * first of these objects is number `first` of n. */
+static mcr_status find_border(mcr_hinge *t, int64_t first, int64_t n, double *border)
 {
     enum { PROBES = 1000, SHARE = 20, WIDTHS = 4, CALM = 2 };
-    double probe[PROBES];
-    int64_t n = mcr_hinge_members(t), least = PROBES * (t->at.count / SHARE) / n;
-    for (int64_t i = 0; i < PROBES; i++)
-        probe[i] = fabs(t->s[mcr_hinge_member(t, i * n / PROBES)]);
+    double probe[PROBES] = {0};
+    int64_t least = PROBES * (t->some / SHARE) / n, own = mcr_hinge_members(t);
+    for (int64_t i = 0; i < PROBES; i++) {
+        int64_t k = i * n / PROBES - first;
+        if (k >= 0 && k < own)
+            probe[i] = fabs(t->s[mcr_hinge_member(t, k)]);
+    }
+    mcr_status s = mcr_gram_total(t->d, probe, PROBES);
     qsort(probe, PROBES, sizeof *probe, mcr_reals_rising);
-    double border = fmax(fmax(probe[least], WIDTHS * t->h), CALM * t->near.gap);
-    border = fmax(border, t->near.least);
-    return border < probe[PROBES / 2] ? border : 0;
+    *border = fmax(fmax(probe[least], WIDTHS * t->h), CALM * t->near.gap);
+    *border = fmax(*border, t->near.least);
+    *border = *border < probe[PROBES / 2] ? *border : 0;
+    return s;
 }
 
-void mcr_hinge_leave_out(mcr_hinge *t)
+mcr_status mcr_hinge_leave_out(mcr_hinge *t)
 {
     enum { FEW = 20000, GUARDS = 40 };
-    int64_t n = mcr_hinge_members(t), count = 0;
-    if (t->at.count < FEW || n < t->at.count / 10 || !mcr_gram_is_restricted(t->d))
-        return;
-    double border = find_border(t);
-    if (!(border > 0) || (t->near.count >= 0 && !(border < GUARDED * t->near.border)))
-        return;
+    int64_t n = mcr_hinge_members(t), count = 0, first, all;
+    double border = 0;
+    if (t->some < FEW || !mcr_gram_is_restricted(t->d))
+        return MCR_OK;
+    mcr_status s = mcr_gram_place(t->d, n, &first, &all);
+    if (s || all < t->some / 10)
+        return s;
+    s = find_border(t, first, all, &border);
+    if (s || !(border > 0) || (t->near.count >= 0 && !(border < GUARDED * t->near.border)))
+        return s;
     t->near.guards = t->near.count < 0 ? 0 : t->near.guards;
     for (int64_t k = 0; k < n; k++) {
         int64_t i = mcr_hinge_member(t, k);
         if (t->held[i] || fabs(t->s[i]) < border)
             t->close[count++] = i;
-        else if (k % GUARDS == 0)
+        else if ((first + k) % GUARDS == 0)
             t->guard[t->near.guards++] = i;
     }
     t->near.count = count;
     t->near.border = border;
+    return MCR_OK;
 }
 
-bool mcr_hinge_is_crossed(const mcr_hinge *t)
+mcr_status mcr_hinge_is_crossed(mcr_hinge *t, bool *yes)
 {
-    bool yes = false;
-    for (int64_t k = 0; k < t->near.guards && t->near.count >= 0; k++)
-        yes |= fabs(t->s[t->guard[k]]) < GUARDED * t->near.border;
-    return yes;
+    double crossed = 0;
+    *yes = false;
+    if (t->near.count < 0)
+        return MCR_OK;
+    for (int64_t k = 0; k < t->near.guards; k++)
+        crossed += fabs(t->s[t->guard[k]]) < GUARDED * t->near.border;
+    mcr_status s = mcr_gram_total(t->d, &crossed, 1);
+    *yes = crossed > 0;
+    return s;
 }
 
 /* D v of these objects: by floats, where what these leave is small against the width. */
@@ -170,28 +189,34 @@ mcr_status mcr_hinge_expand_members(mcr_hinge *t)
     int64_t near = t->near.count, all = near + t->near.guards;
     for (int64_t k = 0; k < all; k++)
         t->list_source[k] = mcr_rows_at(t->at, k < near ? t->close[k] : t->guard[k - near]);
-    mcr_status s = all ? expand(t, (mcr_rows){t->list_source, 0, all}, t->u, t->change) : MCR_OK;
+    bool some = all || mcr_gram_is_spread(t->d); /* others may have some */
+    mcr_status s = some ? expand(t, (mcr_rows){t->list_source, 0, all}, t->u, t->change) : MCR_OK;
     for (int64_t k = 0; k < all && !s; k++)
         t->ds[k < near ? t->close[k] : t->guard[k - near]] = t->change[k] + t->dbias;
     return s;
 }
 
-double mcr_hinge_slope_of_others(const mcr_hinge *t)
+mcr_status mcr_hinge_slope_of_others(mcr_hinge *t, double *slope)
 {
-    double all = 0, b = 0;
+    double whole = 0, b = 0;
+    bool spread = mcr_gram_is_spread(t->d);
+    *slope = 0;
     if (t->near.count < 0)
-        return 0;
-    for (int64_t k = 0; k < t->wide; k++)
-        all += t->sum[k] * t->u[k];
+        return MCR_OK;
+    for (int64_t k = 0; k < t->wide; k++) /* of all processes */
+        whole += t->sum[k] * t->u[k];
+    double all = spread ? 0 : whole;
     for (int64_t i = 0; i < t->at.count; i++)
         b += t->b[i];
     all += t->dbias * b;
     for (int64_t k = 0; k < t->near.count; k++)
         all -= t->b[t->close[k]] * t->ds[t->close[k]];
-    return -all;
+    mcr_status s = mcr_gram_total(t->d, &all, 1);
+    *slope = -(spread ? all + whole : all);
+    return s;
 }
 
-void mcr_hinge_watch(mcr_hinge *t)
+mcr_status mcr_hinge_watch(mcr_hinge *t)
 {
     int64_t guards = t->near.count < 0 ? 0 : t->near.guards, count = mcr_hinge_members(t) + guards;
     double square = 0;
@@ -202,7 +227,10 @@ void mcr_hinge_watch(mcr_hinge *t)
         t->s[t->guard[k]] += t->step * ds;
         square += ds * ds;
     }
-    t->near.gap = 3 * fabs(t->step) * sqrt(square / fmax((double)count, 1));
+    double sum[] = {square, (double)count};
+    mcr_status s = mcr_gram_total(t->d, sum, 2);
+    t->near.gap = 3 * fabs(t->step) * sqrt(sum[0] / fmax(sum[1], 1));
+    return s;
 }
 
 /* b of objects whose D w is known. */
@@ -214,13 +242,17 @@ static double slopes(const void *self, int64_t first, int64_t count, const doubl
     return 0;
 }
 
-bool mcr_hinge_hold(mcr_hinge *t)
+mcr_status mcr_hinge_hold(mcr_hinge *t, bool *some)
 {
-    bool some = false;
+    double count = 0;
     for (int64_t i = 0; i < t->at.count; i++)
-        if (fabs(t->change[i]) > 0.5 * (t->hi[i] - t->lo[i]))
-            t->held[i] = some = true;
-    return some;
+        if (fabs(t->change[i]) > 0.5 * (t->hi[i] - t->lo[i])) {
+            t->held[i] = true;
+            count++;
+        }
+    mcr_status s = mcr_gram_total(t->d, &count, 1);
+    *some = count > 0;
+    return s;
 }
 
 mcr_status mcr_hinge_start(mcr_hinge *t, bool precise)
@@ -232,6 +264,8 @@ mcr_status mcr_hinge_start(mcr_hinge *t, bool precise)
     mcr_status s = t->floats ? mcr_gram_float_error(t->d, t->w, 1, &slope, &value) : MCR_OK;
     for (int64_t i = 0; i < t->at.count; i++)
         square += fmax(t->hi[i] * t->hi[i], t->lo[i] * t->lo[i]);
+    if (!s)
+        s = mcr_gram_total(t->d, &square, 1);
     double off = value + t->reach * slope * sqrt(0.5 * square);
     pass.precise = precise || !(off <= 0.5 * MCR_HINGE_STALE * t->h);
     if (!s)

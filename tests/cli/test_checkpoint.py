@@ -228,7 +228,7 @@ def test_forged():
         tap.check_equal(go_on_from(words, forge(state, [(PART + 8, struct.pack("<q", count))])), status, what)
     words, state = kept_state("svm sample")  # at the end of its one part: no list of objects, no preconditioner
     head = len(b"\n".join(state.split(b"\n", 3)[:3])) + 1
-    rest = 1 + 8 + 2048 + 8 + 4  # a flag, an error, a byte per object of the sample, no rows, the checksum
+    rest = 8 + 2048 + 8 + 4  # an error, a byte per object of the sample, no rows, the checksum
     tap.check_equal(struct.unpack("<q", state[-rest - 40:-rest - 32])[0], -1, "all objects take part")
     longer = (state[:-rest - 40] + struct.pack("<qqddd", 1, 0, 1e9, 0, 0) + state[-rest:-12] +
               struct.pack("<q", 1 << 40) + state[-12:])

@@ -54,7 +54,7 @@ def check_same(a, b, limit=1e-8):
             assert abs(u - v) <= limit * most, (u, v)
 
 
-def compare(learner, data, ranks, *options, more=("--scores",)):
+def compare(learner, data, ranks, *options, more=("--scores",), limit=1e-8):
     """Trains with one process and with several; predicts with several what one predicts."""
     one = tap.mercer_json("fit", learner, data, *options, "-o", "one.mercer")
     tap.mercer("predict", "one.mercer", data, *more, "-o", "one.csv", "--quiet")
@@ -67,7 +67,7 @@ def compare(learner, data, ranks, *options, more=("--scores",)):
             if one["train"].get(key) is not None:
                 tap.check_near(out["train"][key], one["train"][key], 1e-8, key)
         tap.mercer("predict", "p.mercer", data, *more, "-o", "p.csv", "--quiet")
-        check_same("p.csv", "one.csv")
+        check_same("p.csv", "one.csv", limit)
         mpi(p, "predict", "one.mercer", data, *more, "-o", "q.csv", "--quiet")
         check_same("q.csv", "one.csv", 1e-12)
 
@@ -158,6 +158,71 @@ def test_nystrom_of_classes():
     one_line(mpi(2, "fit", "logistic", "two.csv", "-k", "rbf(gamma=0.5)", "--approx", "rff", status=2), "--approx falkon")
 
 
+def terciles(path):
+    """Three classes of numbers with noise, in order of class: of three ranks each has the objects of one."""
+    tap.mercer("sample", "friedman", "-n", "450", "-o", "f.csv")
+    head, *rows = open("f.csv").read().splitlines()
+    rows.sort(key=lambda line: float(line.rpartition(",")[2]))
+    names = ("low", "middle", "high")
+    with open(path, "w") as out:
+        print(head, *("%s,%s" % (row.rpartition(",")[0], names[3 * i // len(rows)]) for i, row in enumerate(rows)),
+              sep="\n", file=out)
+
+
+def compare_svm(data, ranks, *options, limit=1e-8):
+    """The same scores, and a certificate of all rows: primal, dual and violation."""
+    compare("svm", data, ranks, *options, limit=limit)
+    for p in ranks[:1]:
+        one = tap.mercer_json("fit", "svm", data, *options)
+        out = json.loads(mpi(p, "fit", "svm", data, *options, "--json").stdout)
+        for key in ("primal", "dual"):
+            tap.check_near(out[key], one[key], 1e-8, key)
+        tap.check_equal(out["certificate"]["kind"], one["certificate"]["kind"])
+        assert 0 <= out["certificate"]["value"] <= out["certificate"]["tolerance"], out
+
+
+def test_svm():
+    """One-vs-one and one-vs-rest, weights of classes, with and without a bias; ranks without objects of a class."""
+    terciles("t.csv")
+    tap.mercer("sample", "moons", "-n", "400", "--noise", "0.3", "-o", "m.csv")
+    three = ["-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "40"]
+    compare_svm("t.csv", (3, 1, 2, 4) if ALL else (3,), *three, "--tol", "1e-8", "--class-weight", "high=2")
+    compare_svm("m.csv", (1, 2, 3, 4) if ALL else (2,), *FALKON, "--tol", "1e-8", "--bias", "no", "-C", "10")
+    if ALL:
+        compare_svm("t.csv", (2, 3), *three, "--tol", "1e-7", "--multiclass", "ovr", "--scale", "standard")
+        compare_svm("m.csv", (1, 2, 3, 4), *FALKON, "--tol", "1e-8", "--class-weight", "balanced", "--lambda", "0.01")
+        floats = ["-k", "rbf(gamma=0.5)", "--approx", "nystrom", "--rank", "20", "--tol", "1e-6"]
+        compare_svm("m.csv", (3,), *floats, limit=1e-6)
+        lines = open("t.csv").read().splitlines()
+        pathlib.Path("few.csv").write_text("\n".join(lines[:3] + lines[-2:]) + "\n")
+        compare_svm("few.csv", (4,), *three, "--tol", "1e-8", "--class-weight", "balanced")
+
+
+def test_svm_of_small_bounds():
+    """All coefficients at their bounds, of classes that are not equally large: which ones are at 0? An interval of
+    biases is optimal, so scores are the same but for a constant."""
+    tap.mercer("sample", "moons", "-n", "400", "--noise", "0.3", "-o", "m.csv")
+    lines = open("m.csv").read().splitlines()
+    pathlib.Path("u.csv").write_text("\n".join(lines[:350] + [v for v in lines[350:] if v.endswith(",1")]) + "\n")
+    fit = ["fit", "svm", "u.csv", *FALKON, "--tol", "1e-8", "-C", "0.0015"]
+    one = tap.mercer_json(*fit, "-o", "one.mercer")
+    for p in (1, 2, 3, 4) if ALL else (2,):
+        out = json.loads(mpi(p, *fit, "-o", "p.mercer", "--json").stdout)
+        tap.check_equal(out["stop"], "optimal")
+        tap.check_near(out["objective"], one["objective"], 1e-8, "objective")
+        for name in ("one", "p"):
+            tap.mercer("predict", name + ".mercer", "u.csv", "--scores", "-o", name + ".csv", "--quiet")
+        apart = np.array(numbers("p.csv")) - np.array(numbers("one.csv"))
+        assert np.ptp(apart) <= 1e-8 and abs(apart).max() <= 1e-4, (apart.min(), apart.max())
+
+
+def test_svm_of_many_objects():
+    """Samples, conjugate gradients, and objects that are left out."""
+    tap.mercer("sample", "moons", "-n", "30000", "--noise", "0.3", "-o", "m.csv")
+    fit = ["-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "40", "--tol", "1e-6"]
+    compare_svm("m.csv", (2, 1, 3, 4) if ALL else (2,), *fit)
+
+
 def test_why_falkon_is_chosen():
     """Not because of the size of the data, and approx=none would be refused."""
     tap.mercer("sample", "friedman", "-n", "200", "-o", "f.csv")
@@ -221,6 +286,10 @@ def test_faults():
     one_line(mpi(3, *fit, status=1), "rank 2", "bad.csv:3401")
     one_line(mpi(2, "fit", "svr", "f.csv", status=2), "svr", "spread")
     one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
+    tap.mercer("sample", "moons", "-n", "100", "-o", "m.csv")
+    one_line(mpi(2, "fit", "svm", "m.csv", "-k", "rbf(gamma=1)", status=2), "svm", "--approx falkon")
+    one_line(mpi(2, "fit", "svm", "m.csv", *FALKON, "--probability", "yes", status=2), "probabilities", "logistic")
+    one_line(mpi(2, "fit", "svm", "m.csv", "-C", "inf", status=2), "hard margin", "finite C")
     one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
     one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--memory", "10K", status=1), "landmarks", "--memory")
     one_line(mpi(2, "fit", "ridge", "nothing.csv", *FALKON, status=1), "nothing.csv", "No such file")
@@ -256,13 +325,10 @@ def test_a_rank_that_dies():
     assert not [name for name in os.listdir(".") if name.startswith("m.mercer")], os.listdir(".")
 
 
-def test_checkpoint_on_other_ranks():
+def continue_elsewhere(fit, data, *more):
     """Killed in the middle on 3 ranks, and finished on 2 and on one: the same model to 1e-8."""
-    tap.mercer("sample", "friedman", "-n", "5000", "-o", "f.csv")
-    fit = ["fit", "ridge", "f.csv", "-k", "rbf(gamma=0.2)", "--approx", "falkon", "--rank", "200", "--lambda", "1e-5",
-           "--tol", "1e-13", "--quiet"]
     tap.mercer(*fit, "-o", "one.mercer")
-    tap.mercer("predict", "one.mercer", "f.csv", "-o", "one.csv", "--quiet")
+    tap.mercer("predict", "one.mercer", data, *more, "-o", "one.csv", "--quiet")
     call = command(3, *fit, "--checkpoint", "c", "-o", "p.mercer")
     job = subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     ranks = children(job.pid)
@@ -274,12 +340,31 @@ def test_checkpoint_on_other_ranks():
     tap.check_equal(open("c", "rb").readline(), b"mercer checkpoint\n")
     for p in (2, 0):
         shutil.copy("c", "d")
-        more = ["--checkpoint", "d", "-o", "p.mercer"]
-        mpi(p, *fit, *more) if p else tap.mercer(*fit, *more)
-        tap.mercer("predict", "p.mercer", "f.csv", "-o", "p.csv", "--quiet")
+        given = ["--checkpoint", "d", "-o", "p.mercer"]
+        mpi(p, *fit, *given) if p else tap.mercer(*fit, *given)
+        tap.mercer("predict", "p.mercer", data, *more, "-o", "p.csv", "--quiet")
         check_same("p.csv", "one.csv")
+
+
+def test_checkpoint_on_other_ranks():
+    tap.mercer("sample", "friedman", "-n", "5000", "-o", "f.csv")
+    fit = ["fit", "ridge", "f.csv", "-k", "rbf(gamma=0.2)", "--approx", "falkon", "--rank", "200", "--lambda", "1e-5",
+           "--tol", "1e-13", "--quiet"]
+    continue_elsewhere(fit, "f.csv")
     one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is not the checkpoint of this training")
     tap.mercer("fit", "pca", "f.csv", "--checkpoint", "c", status=2)
+
+
+def test_checkpoint_of_svm():
+    """The first ranks keep weights only; mercer's own checkpoint, which has all, is good for ranks, too."""
+    terciles("t.csv")
+    fit = ["fit", "svm", "t.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "40", "--tol", "1e-8", "--quiet"]
+    continue_elsewhere(fit, "t.csv", "--scores")
+    tap.mercer(*fit, "--max-steps", "30", "--checkpoint", "e", "-o", "rough.mercer")
+    mpi(2, *fit, "--max-steps", "30", "--checkpoint", "e", "-o", "p.mercer")
+    for name in ("rough", "p"):
+        tap.mercer("predict", name + ".mercer", "t.csv", "--scores", "-o", name + ".csv", "--quiet")
+    check_same("p.csv", "rough.csv")
 
 
 def steady(text):
