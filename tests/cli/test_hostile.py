@@ -569,6 +569,19 @@ def test_class_names_with_line_breaks():
     tap.check_equal(json.loads(lines[0]), "p\nq")
 
 
+def test_target_that_is_no_class():
+    """The target of a support vector is the number of a class; report looked up its name."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
+    tap.mercer("fit", "svm", "near.csv", "-k", "rbf(gamma=1)", "-o", "near.mercer")
+    more = dict(forge.sections(open("near.mercer", "rb").read()))[b"MORE"]
+    at = more.index(forge.text("target")) + len(forge.text("target")) + 8
+    for value in (-7e41, 2, 0.5, 1e300):
+        forged = more[:at] + struct.pack("<d", value) + more[at + 8:]
+        forge.replace("near.mercer", "odd.mercer", MORE=forged)
+        for call in (["report", "odd.mercer", "near.csv", "-o", "r.html"], ["info", "odd.mercer"]):
+            assert "its numbers" in run(*call)[1]
+
+
 def test_support_vector_without_number():
     with open("p.model", "w") as f:
         f.write("svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 3\nrho 0.5\n"
