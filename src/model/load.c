@@ -36,7 +36,7 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
     if (s)
         return s;
     char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
-    if (!learner || !options || !version)
+    if (!learner || !options || !version || !mcr_learner_names(learner))
         r.bad = true;
     uint64_t seed = (uint64_t)mcr_get_i64(&r);
     int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);

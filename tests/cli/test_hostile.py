@@ -569,6 +569,26 @@ def test_class_names_with_line_breaks():
     tap.check_equal(json.loads(lines[0]), "p\nq")
 
 
+def test_learner_that_is_no_name():
+    """The learner's name was copied into comments of exported programs."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
+    tap.mercer("fit", "svm", "near.csv", "-k", "rbf(gamma=1)", "-o", "near.mercer")
+    info = dict(forge.sections(open("near.mercer", "rb").read()))[b"INFO"][len(forge.text("svm")):]
+    for name in ("svm */ int injected = 1; /*", "s\x1bm", "s\nm", "", "SVM"):
+        forge.replace("near.mercer", "odd.mercer", INFO=forge.text(name) + info)
+        for call in (["export", "odd.mercer", "--to", "c", "-o", "n.c"], ["info", "odd.mercer"]):
+            assert "how it was made" in run(*call)[1]
+    forge.replace("near.mercer", "new.mercer", INFO=forge.text("next-svm") + info)
+    assert "next-svm" in tap.mercer("info", "new.mercer").stdout
+    kind = forge.text("KKT violation")
+    cert = dict(forge.sections(open("near.mercer", "rb").read()))[b"CERT"]
+    assert cert.startswith(kind)
+    forge.replace("near.mercer", "loud.mercer", CERT=forge.text("K\x1b[31m violation") + cert[len(kind):])
+    for verb in (["info", "loud.mercer"], ["verify", "loud.mercer", "near.csv"]):
+        shown = tap.mercer(*verb).stdout
+        assert "K?[31m violation" in shown and "\x1b" not in shown, shown
+
+
 def test_target_that_is_no_class():
     """The target of a support vector is the number of a class; report looked up its name."""
     tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
