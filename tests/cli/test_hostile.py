@@ -569,6 +569,16 @@ def test_class_names_with_line_breaks():
     tap.check_equal(json.loads(lines[0]), "p\nq")
 
 
+def test_features_of_a_forged_power():
+    """A few strings whose kernel has billions of features: explain listed them until memory ran out."""
+    tap.mercer("sample", "motifs", "-n", "40", "-o", "few.txt")
+    tap.mercer("fit", "svm", "few.txt", "-k", "spectrum(p=4)", "-o", "few.mercer")
+    forge.replace("few.mercer", "power.mercer", KERN=forge.text("spectrum(p=4)^20"))
+    assert "if the model can be trusted" in check_small("explain", "power.mercer")[1]
+    forge.replace("few.mercer", "square.mercer", KERN=forge.text("spectrum(p=2)^2"))
+    assert " * " in tap.mercer("explain", "square.mercer").stdout
+
+
 def test_learner_that_is_no_name():
     """The learner's name was copied into comments of exported programs."""
     tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
