@@ -28,7 +28,7 @@ typedef struct column_job {
     const double *row; /* that, or in a */
     double *l;         /* n x most, of which n x ld are in use: memory is touched as L grows */
     int64_t ld;
-    double *left;      /* diagonal of what is left */
+    double *left; /* diagonal of what is left */
     int64_t pivot, column;
     double root;
     int64_t *order; /* pivots, one after the other; NULL: not wanted */

@@ -7,17 +7,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "solve/lp_interior.h"
+#include "solve/lp_interior_impl.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/threads.h"
-#include "linalg/fortran.h"
 #include "linalg/lapack.h"
 
-enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, BLOCK = 64 };
+enum { WARM_STEPS = 30, MOST_STEPS = 100 };
 
 /* How far back from the last solution the next one starts. */
 #define STEP_BACK 100
@@ -30,341 +27,15 @@ enum { PARTS = 16, STRIP = 256, WARM_STEPS = 30, MOST_STEPS = 100, BLOCK = 64 };
 /* A step goes this part of the way to the next bound. */
 #define NEARLY 0.995
 
-/* A variable between bounds, with the multipliers of both. */
-typedef struct bounded {
-    double *x, *low, *high, *s, *t;
-    double *below, *above; /* x - low and high - x, which x cannot give near a bound */
-    double *dx, *ds, *dt;  /* the direction */
-    double *ks, *kt;       /* complementarity that the direction is to have */
-    int64_t n;
-} bounded;
-
-struct mcr_interior {
-    mcr *ctx;
-    const mcr_fortran *f;
-    int64_t n, m, capacity, solved; /* rows of the last solution */
-    double *cost, **block; /* BLOCK rows of A each, which stay where they are when there are more */
-    bounded x, r;          /* columns and rows */
-    double *dual, *ddual;
-    double *h, *root, *p;            /* inverse for columns, its root; sum for rows */
-    double *off_rows, *off_columns;  /* A x - r; cost - A'dual - s + t */
-    double *right, *product, *along; /* m, m, n */
-    double *strip;                   /* per worker: capacity x STRIP */
-    double *partial;                 /* buffers of m x m; the first becomes the factor */
-    double *sums;                    /* PARTS of m */
-    double mu;
-    int workers, buffers; /* parts of the normal equations that exist at a time */
-    size_t taken;         /* of the memory budget */
-};
-
-/* ---- memory -----------------------------------------------------------------------------------*/
-
-static double **bounded_arrays(bounded *b, int i)
-{
-    double **all[] = {&b->x,  &b->low, &b->high, &b->s,  &b->t,     &b->dx,
-                      &b->ds, &b->dt,  &b->ks,   &b->kt, &b->below, &b->above};
-    return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
-}
-
-/* Makes an array longer; new values are 0. */
-static mcr_status lengthen(mcr *ctx, double **array, int64_t before, int64_t count)
-{
-    double *more = mcr_alloc_zero(ctx, (uint64_t)count, sizeof *more);
-    if (!more)
-        return MCR_NO_MEMORY;
-    if (before)
-        memcpy(more, *array, sizeof *more * (size_t)before);
-    mcr_free(ctx, *array);
-    *array = more;
-    return MCR_OK;
-}
-
-/* Parts that are computed at a time, with the sum of those before: enough to keep all workers
- * busy, no more, as these are the largest blocks of a program of many rows. */
-static int count_buffers(int workers)
-{
-    return 2 * workers < PARTS ? 2 * workers : PARTS;
-}
-
-static double bytes_of(int64_t columns, int64_t rows, int workers)
-{
-    enum { COLUMN_ARRAYS = 17, ROW_ARRAYS = 18 };
-    double n = (double)columns, m = (double)rows;
-    return sizeof(double) * (n * (m + COLUMN_ARRAYS) + count_buffers(workers) * m * m +
-                             m * (ROW_ARRAYS + PARTS + (double)workers * STRIP));
-}
-
-double mcr_interior_bytes(int64_t columns, int64_t rows)
-{
-    int64_t blocks = (rows + BLOCK - 1) / BLOCK;
-    return bytes_of(columns, (blocks > 1 ? blocks : 1) * BLOCK, 1);
-}
-
-/* Takes what so many rows need from the budget, all together, so that a refusal has the sum. */
-static mcr_status take_bytes(mcr_interior *lp, int64_t rows)
-{
-    char what[96];
-    size_t had = lp->taken;
-    double bytes = bytes_of(lp->n, rows, lp->workers);
-    snprintf(what, sizeof what, "a linear program of %lld rows and %lld columns", (long long)rows,
-             (long long)lp->n);
-    mcr_budget_give(lp->ctx, had);
-    lp->taken = 0;
-    mcr_status s = mcr_budget_take(lp->ctx, bytes < 1e18 ? (size_t)bytes : SIZE_MAX, what);
-    lp->taken = s ? 0 : (size_t)bytes;
-    return s;
-}
-
-/* The arrays with one value per row. */
-static mcr_status lengthen_rows(mcr_interior *lp, int64_t had, int64_t m)
-{
-    mcr_status s = MCR_OK;
-    double **array;
-    double **others[] = {&lp->dual, &lp->ddual, &lp->p, &lp->off_rows, &lp->right, &lp->product};
-    for (int i = 0; !s && (array = bounded_arrays(&lp->r, i)); i++)
-        s = lengthen(lp->ctx, array, had, m);
-    for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
-        s = lengthen(lp->ctx, others[i], had, m);
-    return s;
-}
-
-/* One more block of rows. Buffers are freed before larger ones are allocated. */
-static mcr_status grow(mcr_interior *lp)
-{
-    mcr *ctx = lp->ctx;
-    int64_t had = lp->capacity, m = had + BLOCK, blocks = had / BLOCK;
-    mcr_status s = take_bytes(lp, m);
-    if (!s)
-        s = lengthen_rows(lp, had, m);
-    double **block = s ? NULL : mcr_resize(ctx, lp->block, (uint64_t)blocks + 1, sizeof *block);
-    if (!block)
-        return s ? s : MCR_NO_MEMORY;
-    lp->block = block;
-    mcr_free_all(ctx, lp->partial, lp->sums, lp->strip);
-    lp->partial = lp->sums = lp->strip = NULL;
-    if (!(block[blocks] = mcr_alloc(ctx, (uint64_t)lp->n * BLOCK, sizeof **block)))
-        return MCR_NO_MEMORY;
-    lp->capacity = m;
-    bool ok = mcr_alloc_doubles(ctx, (uint64_t)(lp->buffers * m * m), &lp->partial) &&
-              mcr_alloc_doubles(ctx, (uint64_t)(PARTS * m), &lp->sums) &&
-              mcr_alloc_doubles(ctx, (uint64_t)(lp->workers * m * STRIP), &lp->strip);
-    return ok ? MCR_OK : MCR_NO_MEMORY;
-}
-
-mcr_status mcr_interior_open(mcr_interior **out, mcr *ctx, int64_t columns, const double *cost,
-                             const double *low, const double *high)
-{
-    *out = NULL;
-    mcr_interior *lp = mcr_alloc_zero(ctx, 1, sizeof *lp);
-    if (!lp)
-        return MCR_NO_MEMORY;
-    lp->ctx = ctx;
-    lp->n = lp->x.n = columns;
-    lp->workers = mcr_workers(ctx);
-    lp->buffers = count_buffers(lp->workers);
-    mcr_status s = mcr_fortran_load(&lp->f, ctx);
-    if (!s)
-        s = grow(lp);
-    double **array, **others[] = {&lp->cost, &lp->h, &lp->root, &lp->off_columns, &lp->along};
-    for (int i = 0; !s && (array = bounded_arrays(&lp->x, i)); i++)
-        s = lengthen(ctx, array, 0, columns);
-    for (size_t i = 0; i < sizeof others / sizeof *others && !s; i++)
-        s = lengthen(ctx, others[i], 0, columns);
-    if (s) {
-        mcr_interior_close(lp);
-        return s;
-    }
-    memcpy(lp->cost, cost, sizeof *cost * (size_t)columns);
-    memcpy(lp->x.low, low, sizeof *low * (size_t)columns);
-    memcpy(lp->x.high, high, sizeof *high * (size_t)columns);
-    *out = lp;
-    return MCR_OK;
-}
-
-void mcr_interior_close(mcr_interior *lp)
-{
-    if (!lp)
-        return;
-    double **array;
-    for (int i = 0; (array = bounded_arrays(&lp->x, i)); i++)
-        mcr_free(lp->ctx, *array);
-    for (int i = 0; (array = bounded_arrays(&lp->r, i)); i++)
-        mcr_free(lp->ctx, *array);
-    mcr_budget_give(lp->ctx, lp->taken);
-    mcr_free_each(lp->ctx, lp->block, lp->capacity / BLOCK);
-    mcr_free_all(lp->ctx, lp->cost, lp->dual, lp->ddual, lp->h, lp->p, lp->off_rows, lp->right,
-                 lp->product, lp->along, lp->strip, lp->partial, lp->off_columns, lp->root,
-                 lp->sums, lp);
-}
-
-static double *row_of(const mcr_interior *lp, int64_t i)
-{
-    return lp->block[i / BLOCK] + i % BLOCK * lp->n;
-}
-
-mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const double *value)
-{
-    mcr_status s = lp->m < lp->capacity ? MCR_OK : grow(lp);
-    if (s)
-        return s;
-    memcpy(row_of(lp, lp->m), value, sizeof *value * (size_t)lp->n);
-    lp->r.low[lp->m] = lower;
-    lp->r.high[lp->m] = upper;
-    lp->r.n = ++lp->m;
-    return MCR_OK;
-}
-
-/* ---- products: columns in PARTS, each by one call of BLAS on one thread */
-
-typedef struct job {
-    mcr_interior *lp;
-    const double *from;
-    double *to;
-} job;
-
-static int64_t part_begin(const mcr_interior *lp, int64_t part)
-{
-    return lp->n * part / PARTS;
-}
-
-/* Rows of the block that begins with row i. */
-static int rows_from(const mcr_interior *lp, int64_t i)
-{
-    return (int)(lp->m - i < BLOCK ? lp->m - i : BLOCK);
-}
-
-static mcr_status times_part(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const job *j = arg;
-    const mcr_interior *lp = j->lp;
-    int64_t first = part_begin(lp, item);
-    int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
-    double none = 0, unit = 1, *to = lp->sums + item * lp->m;
-    int before = mcr_fortran_threads(lp->f, 1);
-    memset(to, 0, sizeof *to * (size_t)lp->m);
-    for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
-        int rows = rows_from(lp, i);
-        lp->f->dgemv("T", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + first, &one,
-                     &none, to + i, &one, 1);
-    }
-    (void)mcr_fortran_threads(lp->f, before);
-    return MCR_OK;
-}
-
-/* to = A x */
-static mcr_status times(mcr_interior *lp, const double *x, double *to)
-{
-    job j = {lp, x, NULL};
-    mcr_status s = mcr_parallel(lp->ctx, PARTS, times_part, &j);
-    memset(to, 0, sizeof *to * (size_t)lp->m);
-    for (int64_t part = 0; part < PARTS && !s; part++)
-        for (int64_t i = 0; i < lp->m; i++)
-            to[i] += lp->sums[part * lp->m + i];
-    return s;
-}
-
-static mcr_status transposed_part(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const job *j = arg;
-    const mcr_interior *lp = j->lp;
-    int64_t first = part_begin(lp, item);
-    int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
-    double none = 0, unit = 1;
-    int before = mcr_fortran_threads(lp->f, 1);
-    for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
-        int rows = rows_from(lp, i);
-        lp->f->dgemv("N", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + i, &one,
-                     i == 0 ? &none : &unit, j->to + first, &one, 1);
-    }
-    (void)mcr_fortran_threads(lp->f, before);
-    return MCR_OK;
-}
-
-/* to = A'v */
-static mcr_status times_transposed(mcr_interior *lp, const double *v, double *to)
-{
-    job j = {lp, v, to};
-    return mcr_parallel(lp->ctx, PARTS, transposed_part, &j);
-}
-
-/* Parts of the normal equations, the first of them into this buffer. */
-typedef struct wave {
-    mcr_interior *lp;
-    int64_t first;
-    int buffer;
-} wave;
-
-static mcr_status normal_part(void *arg, int64_t number, int worker)
-{
-    const wave *w = arg;
-    mcr_interior *lp = w->lp;
-    int64_t m = lp->m, item = w->first + number, end = part_begin(lp, item + 1);
-    double *strip = lp->strip + worker * lp->capacity * STRIP;
-    double *to = lp->partial + (w->buffer + number) * m * m;
-    memset(to, 0, sizeof *to * (size_t)(m * m));
-    int before = mcr_fortran_threads(lp->f, 1), rows = (int)m, ld = STRIP;
-    const double unit = 1;
-    for (int64_t first = part_begin(lp, item); first < end;) {
-        int64_t column[STRIP];
-        int count = 0;
-        /* Columns at a bound count for nothing. */
-        for (; first < end && count < STRIP; first++)
-            if (lp->h[first] > 0)
-                column[count++] = first;
-        for (int64_t i = 0; i < m; i++) {
-            const double *row = row_of(lp, i);
-            for (int k = 0; k < count; k++)
-                strip[i * STRIP + k] = lp->root[column[k]] * row[column[k]];
-        }
-        if (count)
-            lp->f->dsyrk("U", "T", &rows, &count, &unit, strip, &ld, &unit, to, &rows, 1, 1);
-    }
-    (void)mcr_fortran_threads(lp->f, before);
-    return MCR_OK;
-}
-
-/* A diag(h) A' in the first buffer: as many parts at a time as there are buffers, added in the
- * order of the parts, so that their number does not change the sum. */
-static mcr_status sum_parts(mcr_interior *lp)
-{
-    int64_t m = lp->m;
-    mcr_status s = MCR_OK;
-    for (wave w = {lp, 0, 0}; w.first < PARTS && !s; w.buffer = 1) {
-        int64_t count = lp->buffers - w.buffer;
-        count = count < PARTS - w.first ? count : PARTS - w.first;
-        s = mcr_parallel(lp->ctx, count, normal_part, &w);
-        for (int64_t b = 1; b < w.buffer + count && !s; b++)
-            for (int64_t i = 0; i < m; i++)
-                for (int64_t j = 0; j <= i; j++)
-                    lp->partial[i * m + j] += lp->partial[b * m * m + i * m + j];
-        w.first += count;
-    }
-    return s;
-}
-
-/* The factor of A diag(h) A' + diag(1/p), in its lower triangle. Equations have no 1/p. */
-static mcr_status make_factor(mcr_interior *lp)
-{
-    int64_t m = lp->m;
-    mcr_status s = sum_parts(lp);
-    for (int64_t i = 0; i < m && !s; i++) {
-        double *d = lp->partial + i * m + i;
-        *d += 1e-14 * *d + (lp->p[i] > 0 ? 1 / lp->p[i] : 0);
-    }
-    return s ? s : mcr_lapack_cholesky(lp->ctx, m, lp->partial, m, NULL, NULL);
-}
-
 /* ---- points -----------------------------------------------------------------------------------*/
 
-static bool is_free(const bounded *b, int64_t i)
+static bool is_free(const mcr_bounded *b, int64_t i)
 {
     return b->high[i] > b->low[i];
 }
 
 /* x from the distance to the nearer bound. */
-static void place(bounded *b, int64_t i)
+static void place(mcr_bounded *b, int64_t i)
 {
     b->x[i] = b->below[i] < b->above[i] ? b->low[i] + b->below[i] : b->high[i] - b->above[i];
 }
@@ -375,7 +46,7 @@ static void start(mcr_interior *lp)
 {
     double size = 0, mu = 0;
     int64_t count = 0;
-    bounded *x = &lp->x, *r = &lp->r;
+    mcr_bounded *x = &lp->x, *r = &lp->r;
     for (int64_t k = 0; k < lp->n; k++)
         size = fmax(size, fabs(lp->cost[k]));
     for (int64_t k = 0; k < lp->n; k++) {
@@ -410,7 +81,7 @@ static void push(double *away, double *multiplier, double wide, double size, dou
         *multiplier = mu / *away;
 }
 
-static void push_all(bounded *b, int64_t known, double size, double mu)
+static void push_all(mcr_bounded *b, int64_t known, double size, double mu)
 {
     for (int64_t i = 0; i < known; i++) {
         double wide = b->high[i] - b->low[i];
@@ -432,7 +103,7 @@ static void push_all(bounded *b, int64_t known, double size, double mu)
  * is good enough. With A x in product and A low in right. */
 static double free_share(const mcr_interior *lp)
 {
-    const bounded *r = &lp->r;
+    const mcr_bounded *r = &lp->r;
     double share = 1;
     for (int64_t i = lp->solved; i < lp->m; i++) {
         double from = lp->right[i], to = lp->product[i];
@@ -446,7 +117,7 @@ static double free_share(const mcr_interior *lp)
     return share;
 }
 
-static double sum_products(const bounded *b, int64_t known)
+static double sum_products(const mcr_bounded *b, int64_t known)
 {
     double sum = 0;
     for (int64_t i = 0; i < known; i++)
@@ -459,8 +130,8 @@ static double sum_products(const bounded *b, int64_t known)
  * should begin from there. */
 static mcr_status shrink(mcr_interior *lp, double *mu)
 {
-    bounded *x = &lp->x, *r = &lp->r;
-    mcr_status s = times(lp, x->low, lp->right);
+    mcr_bounded *x = &lp->x, *r = &lp->r;
+    mcr_status s = mcr_interior_times(lp, x->low, lp->right);
     double share = s ? 1 : free_share(lp);
     if (share >= 1)
         return s;
@@ -485,19 +156,19 @@ static mcr_status shrink(mcr_interior *lp, double *mu)
 /* From the last solution, some steps back, with new rows. */
 static mcr_status start_again(mcr_interior *lp)
 {
-    bounded *r = &lp->r;
+    mcr_bounded *r = &lp->r;
     double mu = fmax(STEP_BACK * lp->mu, 1e-300), size = 0, largest = 0;
     for (int64_t k = 0; k < lp->n; k++)
         size = fmax(size, fabs(lp->cost[k]));
     for (int64_t i = 0; i < lp->solved; i++)
         largest = fmax(largest, fabs(lp->dual[i]));
-    mcr_status s = times(lp, lp->x.x, lp->product);
+    mcr_status s = mcr_interior_times(lp, lp->x.x, lp->product);
     if (!s)
         s = shrink(lp, &mu);
     push_all(&lp->x, lp->n, size, mu);
     push_all(r, lp->solved, largest, mu);
     if (!s)
-        s = times(lp, lp->x.x, lp->product);
+        s = mcr_interior_times(lp, lp->x.x, lp->product);
     for (int64_t i = lp->solved; i < lp->m && !s; i++) {
         double wide = r->high[i] - r->low[i];
         r->below[i] = fmin(fmax(lp->product[i] - r->low[i], 0.05 * wide), 0.95 * wide);
@@ -513,12 +184,12 @@ static mcr_status start_again(mcr_interior *lp)
 /* The residuals of both, and mu; returns the larger residual, relative. */
 static mcr_status find_residuals(mcr_interior *lp, double *off)
 {
-    bounded *x = &lp->x, *r = &lp->r;
+    mcr_bounded *x = &lp->x, *r = &lp->r;
     double sum = 0, rows = 0, columns = 0, size = 0, wide = 1;
     int64_t count = 0;
-    mcr_status s = times(lp, x->x, lp->off_rows);
+    mcr_status s = mcr_interior_times(lp, x->x, lp->off_rows);
     if (!s)
-        s = times_transposed(lp, lp->dual, lp->off_columns);
+        s = mcr_interior_times_transposed(lp, lp->dual, lp->off_columns);
     for (int64_t i = 0; i < lp->m && !s; i++) {
         lp->off_rows[i] -= r->x[i];
         rows = fmax(rows, fabs(lp->off_rows[i]));
@@ -543,7 +214,7 @@ static mcr_status find_residuals(mcr_interior *lp, double *off)
 static double relative_gap(const mcr_interior *lp)
 {
     double objective = 0, gap = 0;
-    const bounded *all[] = {&lp->x, &lp->r};
+    const mcr_bounded *all[] = {&lp->x, &lp->r};
     for (int64_t k = 0; k < lp->n; k++)
         objective += lp->cost[k] * lp->x.x[k];
     for (int b = 0; b < 2; b++)
@@ -556,7 +227,7 @@ static double relative_gap(const mcr_interior *lp)
 
 /* The target of the products with the distances: `aim`, with the second order of the last direction
  * if there is one. */
-static void set_aim(bounded *b, double aim, bool second)
+static void set_aim(mcr_bounded *b, double aim, bool second)
 {
     for (int64_t i = 0; i < b->n; i++) {
         double low = b->below[i], high = b->above[i];
@@ -566,17 +237,17 @@ static void set_aim(bounded *b, double aim, bool second)
 }
 
 /* The part of the complementarity in the right side. */
-static double pull(const bounded *b, int64_t i)
+static double pull(const mcr_bounded *b, int64_t i)
 {
     return b->ks[i] / b->below[i] - b->kt[i] / b->above[i];
 }
 
-static double stiffness(const bounded *b, int64_t i)
+static double stiffness(const mcr_bounded *b, int64_t i)
 {
     return b->s[i] / b->below[i] + b->t[i] / b->above[i];
 }
 
-static void set_multipliers(bounded *b)
+static void set_multipliers(mcr_bounded *b)
 {
     for (int64_t i = 0; i < b->n; i++) {
         bool is = is_free(b, i);
@@ -593,7 +264,7 @@ static mcr_status set_factor(mcr_interior *lp)
     }
     for (int64_t i = 0; i < lp->m; i++)
         lp->p[i] = is_free(&lp->r, i) ? stiffness(&lp->r, i) : 0;
-    return make_factor(lp);
+    return mcr_interior_factor(lp);
 }
 
 /* Solves the normal equations in place, with one correction by the residual: similar rows make them
@@ -603,11 +274,11 @@ static mcr_status solve_normal(mcr_interior *lp, double *b)
     memcpy(lp->right, b, sizeof *b * (size_t)lp->m);
     mcr_status s = mcr_lapack_solve(lp->ctx, lp->m, 1, lp->partial, lp->m, b, 1);
     if (!s)
-        s = times_transposed(lp, b, lp->along);
+        s = mcr_interior_times_transposed(lp, b, lp->along);
     for (int64_t k = 0; k < lp->n && !s; k++)
         lp->along[k] *= lp->h[k];
     if (!s)
-        s = times(lp, lp->along, lp->product);
+        s = mcr_interior_times(lp, lp->along, lp->product);
     for (int64_t i = 0; i < lp->m && !s; i++)
         lp->right[i] -= lp->product[i] + (lp->p[i] > 0 ? b[i] / lp->p[i] : 0);
     if (!s)
@@ -619,14 +290,14 @@ static mcr_status solve_normal(mcr_interior *lp, double *b)
 
 static mcr_status find_direction(mcr_interior *lp, double aim, bool second)
 {
-    bounded *x = &lp->x, *r = &lp->r;
+    mcr_bounded *x = &lp->x, *r = &lp->r;
     set_aim(x, aim, second);
     set_aim(r, aim, second);
     for (int64_t k = 0; k < lp->n; k++) {
         x->dx[k] = lp->h[k] > 0 ? pull(x, k) - lp->off_columns[k] : 0;
         lp->along[k] = lp->h[k] * x->dx[k];
     }
-    mcr_status s = times(lp, lp->along, lp->ddual);
+    mcr_status s = mcr_interior_times(lp, lp->along, lp->ddual);
     if (s)
         return s;
     for (int64_t i = 0; i < lp->m; i++)
@@ -635,7 +306,7 @@ static mcr_status find_direction(mcr_interior *lp, double aim, bool second)
                                      : 0);
     s = solve_normal(lp, lp->ddual);
     if (!s)
-        s = times_transposed(lp, lp->ddual, lp->along);
+        s = mcr_interior_times_transposed(lp, lp->ddual, lp->along);
     for (int64_t k = 0; k < lp->n && !s; k++)
         x->dx[k] = lp->h[k] * (x->dx[k] + lp->along[k]);
     for (int64_t i = 0; i < lp->m && !s; i++)
@@ -648,7 +319,7 @@ static mcr_status find_direction(mcr_interior *lp, double aim, bool second)
 }
 
 /* The longest steps, at most 1, of variables and of multipliers that keep all of them positive. */
-static void limit_steps(const bounded *b, double *primal, double *dual)
+static void limit_steps(const mcr_bounded *b, double *primal, double *dual)
 {
     for (int64_t i = 0; i < b->n; i++) {
         if (!is_free(b, i))
@@ -665,7 +336,7 @@ static void limit_steps(const bounded *b, double *primal, double *dual)
 }
 
 /* The sum of complementarity after such steps. */
-static double sum_after(const bounded *b, double primal, double dual)
+static double sum_after(const mcr_bounded *b, double primal, double dual)
 {
     double sum = 0;
     for (int64_t i = 0; i < b->n; i++) {
@@ -676,7 +347,7 @@ static double sum_after(const bounded *b, double primal, double dual)
     return sum;
 }
 
-static void move(bounded *b, double primal, double dual)
+static void move(mcr_bounded *b, double primal, double dual)
 {
     for (int64_t i = 0; i < b->n; i++) {
         if (!is_free(b, i))

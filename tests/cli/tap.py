@@ -45,8 +45,9 @@ def data(*names):
     return path
 
 
-def mercer(*args, stdin=None, status=0, env=None, timeout=100, text=True):
-    """Runs the program; fails unless it exits with `status` (None: any that is no crash)."""
+def mercer(*args, stdin=None, status=0, env=None, timeout=600, text=True):
+    """Runs the program; fails unless it exits with `status` (None: any that is no crash).
+    The timeout ends a program that hangs; a slow one on a busy machine gets all the time it needs."""
     call = [MERCER] + [str(a) for a in args]
     done = subprocess.run(call, input=stdin, capture_output=True, text=text, timeout=timeout,
                           env=dict(os.environ, **env) if env else None)

@@ -76,7 +76,7 @@ def fit(words, kill=None, status=0, **more):
         env.update(LD_PRELOAD=SHIM + ":" + CLOCK, CLOCK="leap", FAULT="fsync-kill", FAULT_AT=str(kill),
                    FAULT_COUNT="count")
     done = subprocess.run([tap.MERCER, "fit", *words, "--quiet", "--threads", "1"], capture_output=True, text=True,
-                          timeout=100, env=dict(os.environ, **env))
+                          timeout=600, env=dict(os.environ, **env))
     wanted = (0, -signal.SIGKILL) if status is None else (status,)
     assert done.returncode in wanted, (done.returncode, words, done.stderr)
 

@@ -32,7 +32,7 @@ def run(*args, status=(1,), env=None):
     began = time.monotonic()
     child = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              errors="replace", env=dict(os.environ, **(env or {})))
-    out, err = child.communicate(timeout=100)
+    out, err = child.communicate(timeout=600)
     took = time.monotonic() - began
     assert child.returncode in status, (call, child.returncode, out[-500:], err[-500:])
     if child.returncode:

@@ -315,7 +315,7 @@ def stopped_search(how):
                 break
             time.sleep(0.005)
         run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=100)
+    out, err = run.communicate(timeout=600)
     if run.returncode == 0 and how == "interrupted":
         tap.skip("too fast to be interrupted")
     found = json.loads(out)

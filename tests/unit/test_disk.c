@@ -210,8 +210,7 @@ static void write_csv(const char *path, int lines)
     assert_int_equal(fclose(file), 0);
 }
 
-static mcr_status read_cached(mcr *ctx, mcr_data **data, const char *path, int cache,
-                              size_t memory)
+static mcr_status read_cached(mcr *ctx, mcr_data **data, const char *path, int cache, size_t memory)
 {
     mcr_read_options how = MCR_INIT(mcr_read_options);
     size_t before = ctx->config.memory_bytes;

@@ -245,6 +245,29 @@ static void reads_across_blocks(void **state)
     free(text);
 }
 
+/* The first line with bytes that are not UTF-8, in the first block or a later one. */
+static void notes_other_bytes(void **state)
+{
+    enum { ROWS = 100000 };
+    mcr_data *data = read_csv(*state, "a,s,y\n1,gr\xc3\xbc\xc3\x9f,0\n2,\"x\ny\",1\n", NULL);
+    assert_int_equal(mcr_data_not_utf8(data), 0);
+    mcr_data_free(data);
+    data = read_csv(*state, "a,s,y\n1,\"x\ny\",1\n2,gr\xfc\xdf,0\n3,\xff,1\n", NULL);
+    assert_int_equal(mcr_data_not_utf8(data), 4);
+    expect_text(data, 1, 1, "gr\xfc\xdf");
+    mcr_data_free(data);
+    data = read_csv(*state, "a,\xe4,y\n1,b,1\n2,gr\xfc\xdf,0\n", NULL);
+    assert_int_equal(mcr_data_not_utf8(data), 1);
+    mcr_data_free(data);
+    char *text = malloc(ROWS * 32), *p = text + sprintf(text, "a,s,y\n");
+    for (int i = 0; i < ROWS; i++)
+        p += sprintf(p, "%d,row %d%s,%d\n", i, i, i < ROWS - 5 ? "" : "\xe4", i % 3);
+    test_ok(*state, read_text(&data, *state, "f", text, (size_t)(p - text), "csv", NULL));
+    assert_int_equal(mcr_data_not_utf8(data), ROWS - 5 + 2);
+    mcr_data_free(data);
+    free(text);
+}
+
 static void reads_wide_rows_and_long_cells(void **state)
 {
     enum { COLS = 60000, LONG = 3000000 };
@@ -409,6 +432,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(finds_the_separator, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(refuses, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_across_blocks, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(notes_other_bytes, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(reads_wide_rows_and_long_cells, test_setup, test_teardown),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(threads_find_the_first_fault),

@@ -8,7 +8,7 @@
 
 static void reads_labels_and_strings(void **state)
 {
-    static const char text[] = "spam\tfree\tentry\nham\t\r\nspam\ta\0b\xff\nham\tlast";
+    static const char text[] = "spam\tfree\tentry\nham\t\r\nspam\ta\0b\xff\nham\tlast\xfe";
     mcr_data *data;
     test_ok(*state, read_text(&data, *state, "f.txt", text, sizeof text - 1, "text", NULL));
     assert_int_equal(mcr_data_count(data), 4);
@@ -19,7 +19,8 @@ static void reads_labels_and_strings(void **state)
     same_string(data, 0, 0, "free\tentry", 10);
     same_string(data, 0, 1, "", 0);
     same_string(data, 0, 2, "a\0b\xff", 4);
-    same_string(data, 0, 3, "last", 4);
+    same_string(data, 0, 3, "last\xfe", 5);
+    assert_int_equal(mcr_data_not_utf8(data), 3);
     assert_int_equal(mcr_data_target_kind(data), MCR_WORD_TARGETS);
     assert_int_equal(mcr_data_classes(data), 2);
     assert_string_equal(mcr_data_class_name(data, 0), "spam");
