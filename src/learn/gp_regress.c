@@ -162,11 +162,11 @@ static mcr_status certify(const mcr_gp *gp, outcome *o)
     return s;
 }
 
-/* What rounding may change of the likelihood, with C = K + D and a the solution as computed. Of y'a:
- * what y - C a and the errors of kernel values change. Of the logarithm of the determinant: the
- * trace of C^-1 dC, where |dC_ij| <= (n + 1) u sqrt(C_ii C_jj) beside the errors of kernel values
- * (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.3); with a diagonal of
- * 1, C has no eigenvalue below the smallest share of the noise. */
+/* What rounding may change of the likelihood, with C = K + D and a the solution as computed. Of
+ * y'a: what y - C a and the errors of kernel values change. Of the logarithm of the determinant:
+ * the trace of C^-1 dC, where |dC_ij| <= (n + 1) u sqrt(C_ii C_jj) beside the errors of kernel
+ * values (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.3); with a
+ * diagonal of 1, C has no eigenvalue below the smallest share of the noise. */
 static mcr_status add_error(mcr_fitted *f, const mcr_gp *gp, mcr_gram *gram, double *work)
 {
     const regression *r = gp->method;

@@ -405,10 +405,11 @@ mcr_status mcr_verify_ridge(mcr_verify *v)
 
 /* ---- gp ---------------------------------------------------------------------------------------*/
 
-/* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = C = K + D. error:
- * of y - C a. What that and the rounding of C change of y'a, and of the logarithm of the determinant
- * as the trace of C^-1 dC: scaled to a diagonal of 1, no eigenvalue of C is below the smallest share
- * of the noise, and |dC_ij| <= unit of the kernel values and (n + 1) u of the factor. */
+/* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = C = K + D. error: of
+ * y - C a. Its own error: what that and the rounding of C change of y'a, and of the logarithm of
+ * the determinant the trace of C^-1 dC. With a diagonal of 1, no eigenvalue of C is below the
+ * smallest share of the noise, and |dC_ij| <= unit of the kernel values and (n + 1) u of the
+ * factor. */
 static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y, const double *a,
                              const double *error, mcr_sure *out)
 {
