@@ -195,14 +195,14 @@ static int feels_units(const char *text)
 }
 
 /* The standard deviation of each column in a sample; NAN: all values are missing. */
-static void find_deviations(const mcr_data *data, int64_t cols, double *deviation)
+static void find_standard_deviations(const mcr_data *data, int64_t cols, double *std)
 {
     enum { LOOKED_AT = 2000 };
     int64_t n = mcr_data_count(data), step = n / LOOKED_AT + 1;
     double *row = cli_alloc((size_t)(3 * cols), sizeof *row), *count = row + cols;
     double *mean = count + cols;
     for (int64_t k = 0; k < cols; k++)
-        deviation[k] = mean[k] = count[k] = 0;
+        std[k] = mean[k] = count[k] = 0;
     for (int64_t i = 0; i < n; i += step) {
         if (mcr_data_vector(data, 0, i, row) != MCR_OK)
             continue;
@@ -211,11 +211,11 @@ static void find_deviations(const mcr_data *data, int64_t cols, double *deviatio
             if (isnan(off))
                 continue;
             mean[k] += off / ++count[k];
-            deviation[k] += off * (row[k] - mean[k]);
+            std[k] += off * (row[k] - mean[k]);
         }
     }
     for (int64_t k = 0; k < cols; k++)
-        deviation[k] = sqrt(deviation[k] / count[k]);
+        std[k] = sqrt(std[k] / count[k]);
     free(row);
 }
 
@@ -238,23 +238,23 @@ void cli_advise_scale(cli *c, const mcr_data *data, const mcr_kernel *kernel)
     if ((kernel && !feels_units(mcr_kernel_text(kernel))) || mcr_data_fields(data) != 1 ||
         mcr_data_field_info(data, 0, &f) != MCR_OK || f.kind != MCR_DENSE || f.cols < 2)
         return;
-    double *deviation = cli_alloc((size_t)f.cols, sizeof *deviation);
-    find_deviations(data, f.cols, deviation);
+    double *std = cli_alloc((size_t)f.cols, sizeof *std);
+    find_standard_deviations(data, f.cols, std);
     for (int64_t k = 0; k < f.cols; k++) {
-        if (!(deviation[k] > 0) || !isfinite(deviation[k])) /* constant columns change nothing */
+        if (!(std[k] > 0) || !isfinite(std[k])) /* constant columns change nothing */
             continue;
-        least = least < 0 || deviation[k] < deviation[least] ? k : least;
-        most = most < 0 || deviation[k] > deviation[most] ? k : most;
+        least = least < 0 || std[k] < std[least] ? k : least;
+        most = most < 0 || std[k] > std[most] ? k : most;
     }
-    if (least >= 0 && deviation[most] >= far * deviation[least]) {
+    if (least >= 0 && std[most] >= far * std[least]) {
         snprintf(line, sizeof line,
                  "the standard deviation of column %s is %.2g, and that of column %s %.2g: the "
                  "%skernel sees little of the second; consider --scale standard",
-                 column_text(data, most, name[0]), deviation[most],
-                 column_text(data, least, name[1]), deviation[least], kernel ? "" : "default ");
+                 column_text(data, most, name[0]), std[most], column_text(data, least, name[1]),
+                 std[least], kernel ? "" : "default ");
         cli_progress_log(c, MCR_LOG_WARNING, line);
     }
-    free(deviation);
+    free(std);
 }
 
 /* ---- approximate features ---------------------------------------------------------------------*/

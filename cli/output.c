@@ -26,6 +26,7 @@ struct cli_output {
     file_kind kind;
     cli_table table;
     int64_t written;     /* rows so far */
+    int64_t values;      /* values since the last look at the clock */
     int64_t before;      /* of these, the rows of objects before table.objects */
     mcr_output *file;    /* underlying file; NULL: standard output */
     int standard_output; /* to is stdout */
@@ -214,9 +215,24 @@ static int needs_escape(const char *word)
     return *word == '"';
 }
 
+/* The length of a word of printable ASCII that needs neither quotes nor escapes, as most do, or
+ * -1. */
+static int64_t plain_length(const char *word)
+{
+    const char *c = word;
+    while (*c >= 0x20 && *c < 0x7f && *c != '"' && *c != ',')
+        c++;
+    return *c ? -1 : c - word;
+}
+
 /* Writes a word; in CSV, quoted if necessary. */
 static void put_word(cli_output *out, const char *word)
 {
+    int64_t plain = plain_length(word);
+    if (plain >= 0) {
+        fwrite_unlocked(word, 1, (size_t)plain, out->to);
+        return;
+    }
     if (out->kind == FILE_TEXT && needs_escape(word)) {
         cli_json_string(out->to, word);
         return;
@@ -350,9 +366,15 @@ int cli_output_open(cli_output **to, cli *c, const char *path, const cli_table *
 
 /* ---- rows -------------------------------------------------------------------------------------*/
 
-/* Reports progress, and checks whether the user requests a stop. */
-static int look_up(cli_output *out)
+/* Reports progress, and checks whether the user requests a stop, every few hundred values: reading
+ * the clock takes longer than writing one. */
+static int look_up(cli_output *out, int64_t values)
 {
+    enum { OFTEN = 512 };
+    out->values += values;
+    if (out->values < OFTEN)
+        return 0;
+    out->values = 0;
     double fraction = (double)out->written / (double)(out->table.rows + !out->table.rows);
     return cli_progress_say(out->c, "writing", fraction) ? cli_fail(out->c, MCR_STOPPED) : 0;
 }
@@ -370,7 +392,7 @@ static int put_binary(cli_output *out, const void *value, int64_t rows, int64_t 
         if (fwrite(from + (size_t)(i * ld) * size, size, numbers, out->to) != numbers)
             return fault(out);
         out->written += count;
-        bad = look_up(out);
+        bad = look_up(out, count * out->table.cols);
     }
     return bad;
 }
@@ -384,7 +406,7 @@ static void put_row_text(cli_output *out, const double *value, const float *valu
     for (int64_t j = 0; j < cols; j++) {
         int length = value ? mcr_print_real(text, value[j]) : mcr_print_float(text, value_float[j]);
         text[length++] = j + 1 < cols ? separator : '\n';
-        fwrite(text, 1, (size_t)length, out->to);
+        fwrite_unlocked(text, 1, (size_t)length, out->to);
     }
 }
 
@@ -407,7 +429,7 @@ int cli_output_rows(cli_output *out, const double *value, int64_t rows, int64_t 
         else
             put_row_text(out, value + i * ld, NULL);
         out->written++;
-        bad = ferror(out->to) ? fault(out) : look_up(out);
+        bad = ferror_unlocked(out->to) ? fault(out) : look_up(out, out->table.cols);
     }
     return bad;
 }
@@ -420,7 +442,7 @@ int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int
     for (int64_t i = 0; !bad && i < rows; i++) {
         put_row_text(out, NULL, value + i * ld);
         out->written++;
-        bad = ferror(out->to) ? fault(out) : look_up(out);
+        bad = ferror_unlocked(out->to) ? fault(out) : look_up(out, out->table.cols);
     }
     return bad;
 }
@@ -433,12 +455,12 @@ int cli_output_words(cli_output *out, const char *const *word, int64_t rows)
         put_carried(out, out->kind == FILE_CSV ? ',' : '\t');
         for (int64_t j = 0; j < cols; j++) {
             if (j)
-                putc(out->kind == FILE_CSV ? ',' : '\t', out->to);
+                putc_unlocked(out->kind == FILE_CSV ? ',' : '\t', out->to);
             put_word(out, word[i * cols + j]);
         }
-        putc('\n', out->to);
+        putc_unlocked('\n', out->to);
         out->written++;
-        bad = ferror(out->to) ? fault(out) : look_up(out);
+        bad = ferror_unlocked(out->to) ? fault(out) : look_up(out, cols);
     }
     return bad;
 }

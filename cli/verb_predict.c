@@ -287,10 +287,12 @@ int cli_predict_put(void *arg, int64_t first, int64_t rows)
 }
 
 /* Scores cost more than decisions, which are computed in float if that suffices. So metrics of
- * scores are computed if requested, if scores are needed anyway, or if there is little work. */
+ * scores are computed if requested, if scores are needed anyway, or if there is little work.
+ * Detection is evaluated by its scores, so they may cost more. */
 static int keep_scores(predict_job *job)
 {
-    const double little = 2e8; /* multiply-adds */
+    const double little[2] = {2e7, 2e8}; /* multiply-adds: classes, detection */
+    const double map = 16;               /* of them as long as the exponential of one value */
     const int64_t most = (int64_t)1 << 25;
     const cli_apply *a = &job->apply;
     const predict_call *call = job->call;
@@ -299,11 +301,12 @@ static int keep_scores(predict_job *job)
     int64_t outputs = mcr_model_outputs(a->model), classes = mcr_model_classes(a->model);
     int has_proba = classes > 0 && mcr_model_has_probability(a->model);
     double work = (double)a->all * (double)mcr_model_support(a->model) *
-                  (double)(a->report->features + 1);
+                  ((double)a->report->features + map);
     if (!e->what.target || call->std || wants_draws(job) || wants_interval(job) ||
         (task != MCR_CLASSIFY && task != MCR_DETECT))
         return 0;
-    if (!cli_evaluation_ranks(e) && (e->metrics || !(call->scores || has_proba || work < little)))
+    if (!cli_evaluation_ranks(e) &&
+        (e->metrics || !(call->scores || has_proba || work < little[task == MCR_DETECT])))
         return 0;
     /* One-vs-one has no score per class. */
     int64_t positive, negative = 0;

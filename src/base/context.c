@@ -76,11 +76,12 @@ mcr_status mcr_open(mcr **out, const mcr_config *config)
         full.realloc = mcr_default_realloc;
     if (full.threads == 0)
         full.threads = mcr_system_cores();
-    if (full.memory_bytes == 0)
-        full.memory_bytes = mcr_system_memory() / 2;
     bool data_limit_given = full.data_bytes > 0;
+    size_t half = data_limit_given && full.memory_bytes > 0 ? 0 : mcr_system_memory() / 2;
+    if (full.memory_bytes == 0)
+        full.memory_bytes = half;
     if (!data_limit_given)
-        full.data_bytes = mcr_system_memory() / 2;
+        full.data_bytes = half;
     if (full.seed == 0)
         full.seed = 1;
     mcr *ctx = full.realloc(full.user, NULL, 0, sizeof *ctx);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/powers.h"
 
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023, EXPONENT_INF = 2047 };
@@ -38,13 +39,6 @@ static double from_bits(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-
-static double with_sign(double size, bool negative)
-{
-    uint64_t bits;
-    memcpy(&bits, &size, sizeof bits);
-    return from_bits(bits | (uint64_t)negative << 63);
 }
 
 /* The bits of the double nearest to w * 10^q (or, with `down`, of one just below or equal, never
@@ -95,6 +89,13 @@ static uint64_t scale(uint64_t w, int64_t q, bool down, bool *sure)
     return (uint64_t)e << MANTISSA_BITS | (m & ~HIDDEN_BIT);
 }
 
+double mcr_round_decimal(uint64_t w, int64_t q)
+{
+    bool sure;
+    uint64_t bits = scale(w, q, false, &sure);
+    return sure ? from_bits(bits) : NAN;
+}
+
 static double round_decimal(const decimal *d)
 {
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -110,55 +111,6 @@ static double round_decimal(const decimal *d)
         return from_bits(bits);
     bits = scale(d->w, d->q, true, &sure);
     return from_bits(mcr_round_exactly(d->first, d->last, d->last_weight, bits));
-}
-
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Parses the digits among the 8 characters at p without a branch per digit: shifts them to the top,
- * as if after leading zeros, and combines neighbours: 8 x 1, 4 x 2, 2 x 4, 1 x 8. Returns their
- * count. */
-static int take_up_to_eight(const char *p, uint64_t *w)
-{
-    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    /* The high bit of a byte marks a non-digit; carries can only affect bytes after the first
-     * one. */
-    uint64_t other = ((v + 0x4646464646464646u) | (v - 0x3030303030303030u)) & 0x8080808080808080u;
-    int count = other != 0 ? __builtin_ctzll(other) >> 3 : 8;
-    if (count == 0)
-        return 0;
-    v = (v ^ 0x3030303030303030u) << (64 - 8 * count);
-    v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffu;
-    v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffu;
-    v = (v * 10000 + (v >> 32)) & 0xffffffffu;
-    *w = *w * tens[count] + v;
-    return count;
-}
-#else
-static int take_up_to_eight(const char *p, uint64_t *w)
-{
-    int count = 0;
-    for (; count < 8 && digit_at(p + count) <= 9; count++)
-        *w = *w * 10 + digit_at(p + count);
-    return count;
-}
-#endif
-
-static const char *read_digits(const char *p, const char *end, uint64_t *w)
-{
-    uint64_t v = *w;
-    while (end - p >= 8) {
-        int count = take_up_to_eight(p, &v);
-        p += count;
-        if (count < 8) {
-            *w = v;
-            return p;
-        }
-    }
-    for (; p < end && digit_at(p) <= 9; p++)
-        v = v * 10 + digit_at(p);
-    *w = v;
-    return p;
 }
 
 /* The exponent after a mantissa; p unchanged if there is none ("5e" is 5 followed by "e"). */
@@ -236,7 +188,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
     int64_t digits = p - d.first;
     if (p < end && *p == '.') {
         const char *point = p;
-        p = read_digits(p + 1, end, &d.w);
+        p = mcr_scan_digits(p + 1, end, &d.w);
         d.q = -(p - point - 1);
         digits -= d.q;
     }
@@ -244,7 +196,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
         double special;
         p = read_special(d.first, end, &special);
         if (p != NULL)
-            *value = with_sign(special, negative);
+            *value = mcr_with_sign(special, negative);
         return p;
     }
     d.last = p;
@@ -256,7 +208,7 @@ const char *mcr_parse_real(const char *p, const char *end, double *value)
     d.last_weight = d.q;
     if (digits > 19)
         cut_digits(&d);
-    *value = with_sign(round_decimal(&d), negative);
+    *value = mcr_with_sign(round_decimal(&d), negative);
     return p;
 }
 

@@ -17,7 +17,8 @@ static const size_t LINE_LIMIT = (size_t)1 << 30;
 
 void mcr_blocks_open(mcr_blocks *b, mcr *ctx, mcr_input *in)
 {
-    *b = (mcr_blocks){.ctx = ctx, .in = in, .want = FIRST_BLOCK, .begun = mcr_now()};
+    *b = (mcr_blocks){
+        .ctx = ctx, .in = in, .want = FIRST_BLOCK, .left = mcr_input_size(in), .begun = mcr_now()};
 }
 
 void mcr_blocks_close(mcr_blocks *b)
@@ -49,7 +50,15 @@ static mcr_status append(mcr_blocks *b, mcr_buffer *buffer, size_t count)
         return status;
     buffer->end += got;
     b->ended = got < count;
+    b->left -= (double)got;
     return MCR_OK;
+}
+
+/* The next block; no more than is left of the file and a byte, which shows that it ends there: new
+ * memory behind a buffer that is mostly empty would be touched for nothing. */
+static size_t next_size(const mcr_blocks *b)
+{
+    return b->left >= 0 && b->left < (double)BLOCK ? (size_t)b->left + 1 : BLOCK;
 }
 
 mcr_status mcr_blocks_read_ahead(mcr_blocks *b)
@@ -58,7 +67,7 @@ mcr_status mcr_blocks_read_ahead(mcr_blocks *b)
         return MCR_OK;
     b->ahead.first = b->ahead.end = HEAD;
     mcr_status status = append(b, &b->ahead, b->want);
-    b->want = BLOCK;
+    b->want = next_size(b);
     b->has_ahead = status == MCR_OK;
     return status;
 }

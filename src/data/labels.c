@@ -49,6 +49,20 @@ void mcr_labels_close(mcr_labels *l)
     mcr_free_all(ctx, l->text, l->end, l->value, l);
 }
 
+/* Makes space for one more label of so many bytes. */
+static mcr_status reserve(mcr_labels *l, size_t length)
+{
+    int64_t bytes = l->text_length + (int64_t)length;
+    mcr_status status = MCR_OK;
+    if (bytes > l->text_capacity)
+        status = mcr_reserve(l->ctx, &l->text, &l->text_capacity, bytes, sizeof *l->text);
+    if (status == MCR_OK && l->count == l->end_workspace)
+        status = mcr_reserve(l->ctx, &l->end, &l->end_workspace, l->count + 1, sizeof *l->end);
+    if (status == MCR_OK && !l->words && l->count == l->value_capacity)
+        status = mcr_reserve(l->ctx, &l->value, &l->value_capacity, l->count + 1, sizeof *l->value);
+    return status;
+}
+
 mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
 {
     if (length == 0)
@@ -57,12 +71,7 @@ mcr_status mcr_labels_add(mcr_labels *l, const char *text, size_t length)
     if (memchr(text, '\0', length) != NULL)
         return mcr_fail(l->ctx, MCR_BAD_DATA, "object %" PRId64 ": the label contains a NUL byte",
                         l->count + 1);
-    mcr_status status = mcr_reserve(l->ctx, &l->text, &l->text_capacity,
-                                    l->text_length + (int64_t)length, sizeof *l->text);
-    if (status == MCR_OK)
-        status = mcr_reserve(l->ctx, &l->end, &l->end_workspace, l->count + 1, sizeof *l->end);
-    if (status == MCR_OK && !l->words)
-        status = mcr_reserve(l->ctx, &l->value, &l->value_capacity, l->count + 1, sizeof *l->value);
+    mcr_status status = reserve(l, length);
     if (status != MCR_OK)
         return status;
     double value = 0;

@@ -9,12 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/digits.h"
 #include "base/number.h"
 
 /* Like mcr_parse_real, for text with a byte before or at `end` that is not part of a number (a line
- * end, a separator); *end must be readable. Up to 2^53 an integer is exact, and so are the powers
- * of ten up to 10^22: their quotient is rounded once and therefore correct (Clinger 1990).
- * Everything else is left to mcr_parse_real. */
+ * end, a separator); *end must be readable. Up to 15 digits an integer is exact, and so are the
+ * powers of ten up to 10^22: their quotient is rounded once and therefore correct (Clinger 1990). Decimals
+ * of up to 19 digits take one product; everything else is left to mcr_parse_real. */
 static inline const char *mcr_scan_real(const char *p, const char *end, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -23,8 +24,8 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
     const char *text = p;
     bool negative = *p == '-';
     p += negative;
-    const char *first = p;
     uint64_t m = 0;
+    const char *first = p;
     unsigned digit;
     while ((digit = (unsigned)(unsigned char)*p - '0') < 10) {
         m = m * 10 + digit;
@@ -33,23 +34,24 @@ static inline const char *mcr_scan_real(const char *p, const char *end, double *
     ptrdiff_t digits = p - first, fraction = 0;
     if (*p == '.') {
         first = ++p;
-        while ((digit = (unsigned)(unsigned char)*p - '0') < 10) {
-            m = m * 10 + digit;
-            p++;
-        }
+        p = mcr_scan_digits(p, end, &m);
         fraction = p - first;
         digits += fraction;
     }
     double v = 0;
-    if (digits == 0 || digits > 19 || m > (uint64_t)1 << 53 || (*p | 32) == 'e') {
-        p = mcr_parse_real(text, end, &v); /* not *value, so that it can stay in a register */
-        *value = v;
-        return p;
+    if (digits > 0 && digits <= 19 && (*p | 32) != 'e') {
+        v = (double)(int64_t)m;
+        if (digits > 15) /* more often than not above 2^53, which cannot be predicted */
+            v = mcr_round_decimal(m, -fraction);
+        else if (fraction > 0)
+            v /= power[fraction];
+        if (v == v) {
+            *value = mcr_with_sign(v, negative);
+            return p;
+        }
     }
-    v = (double)(int64_t)m;
-    if (fraction > 0)
-        v /= power[fraction];
-    *value = negative ? -v : v;
+    p = mcr_parse_real(text, end, &v); /* not *value, so that it can stay in a register */
+    *value = v;
     return p;
 }
 

@@ -18,8 +18,10 @@ typedef struct mcr_vote_job {
     const float *const *coef; /* per class: one row of coefficients for each other class */
     const float *offset;      /* per pair */
     const float *error;       /* per pair: |scores| up to this are undecided */
-    const float *k;           /* support vectors x voters: kernel values */
-    float *won, *lost;        /* classes x voters: numbers of decided pairs, for each object */
+    const float *k;           /* support vectors x voters: kernel values, rows k_ld apart */
+    int64_t k_ld;
+    float *sum;        /* pairs x voters: a buffer for scores; NULL: too many pairs */
+    float *won, *lost; /* classes x voters: numbers of decided pairs, for each object */
 } mcr_vote_job;
 
 typedef struct mcr_vote_kit {

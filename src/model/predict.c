@@ -140,13 +140,22 @@ static bool votes_unsure(const mcr_prediction *w, const double *score, double la
     return false;
 }
 
+/* Whether all scores are further from 0 than their error, as those of most objects are. */
+static bool all_far(const mcr_prediction *w, const double *score, double largest)
+{
+    int64_t far = 0, outputs = w->model->fitted->outputs;
+    for (int64_t o = 0; o < outputs; o++)
+        far += fabs(score[o]) > w->error[o] * largest;
+    return far == outputs;
+}
+
 /* Whether float errors could change the decision; `votes`: buffer for twice the classes. */
 static bool is_unsure(const mcr_prediction *w, const double *score, double largest, int64_t *votes)
 {
     const mcr_fitted *f = w->model->fitted;
     int64_t best = 0, second = -1;
     if (f->rule == MCR_RULE_PAIRS)
-        return votes_unsure(w, score, largest, votes);
+        return !all_far(w, score, largest) && votes_unsure(w, score, largest, votes);
     if (f->rule != MCR_RULE_LARGEST)
         return !(fabs(score[0]) > w->error[0] * largest);
     for (int64_t c = 1; c < f->outputs; c++) {
@@ -313,37 +322,30 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
-    size_t k = (size_t)f->classes, most = 1, block = BLOCK;
+    size_t k = (size_t)f->classes, block = BLOCK;
     while (block > LEAST && block * (size_t)f->outputs > SCORES)
         block /= 2;
     while (block > FEWEST && block * (size_t)f->outputs > MOST_SCORES)
         block /= 2;
     if ((size_t)n < block)
         block = (size_t)n;
-    for (int64_t g = 0; g < f->segments; g++)
-        if ((size_t)f->segment[g].outputs > most)
-            most = (size_t)f->segment[g].outputs;
     *w = (mcr_prediction){.ctx = ctx,
                           .model = m,
                           .across = across,
                           .block = (int64_t)block,
                           .held = (int64_t)block,
-                          /* Not a power of two: outputs would cause cache conflicts. */
-                          .ld = (int64_t)(block + 63) / 64 * 64 + 64,
                           .basis = m->basis,
                           .segment = f->segment,
                           .segments = f->segments};
     w->predictor = m->type ? m->type->predictor : NULL;
     if (w->predictor && w->predictor->needed && f->rule != MCR_RULE_OWN && !w->predictor->needed(f))
         w->predictor = NULL;
-    w->f = mcr_alloc(ctx, most * (uint64_t)w->ld, sizeof *w->f);
-    w->score = mcr_alloc(ctx, (uint64_t)f->outputs * block, sizeof *w->score);
     w->error = mcr_alloc_zero(ctx, (size_t)f->outputs, sizeof *w->error);
     w->proba = mcr_alloc(ctx, (uint64_t)workers * k, sizeof *w->proba);
     w->couple = mcr_alloc(ctx, (uint64_t)workers * ((uint64_t)k * k + k), sizeof *w->couple);
     w->unsure = mcr_alloc(ctx, block, sizeof *w->unsure);
     w->tally = mcr_alloc(ctx, (uint64_t)workers * 2 * k, sizeof *w->tally);
-    if (!w->f || !w->score || !w->error || !w->proba || !w->couple || !w->unsure || !w->tally)
+    if (!w->error || !w->proba || !w->couple || !w->unsure || !w->tally)
         return MCR_NO_MEMORY;
     for (int64_t g = 0; g < f->segments; g++)
         for (int64_t t = 0; t < f->segment[g].outputs; t++)
@@ -397,17 +399,33 @@ static mcr_status open_rough(mcr_prediction *w)
     return MCR_OK;
 }
 
-/* Counts votes instead of scores if that is less work; blocks can then be large. */
+/* Counts votes instead of scores if that is less work; blocks can then be large, and few scores are
+ * needed at a time. */
 static mcr_status open_votes(mcr_prediction *w, int64_t n)
 {
     mcr_status s = mcr_pair_votes_open(&w->votes, w);
     if (s || !w->votes)
         return s;
     w->block = n < BLOCK ? n : BLOCK;
+    w->held = w->held < LEAST ? w->held : LEAST;
     mcr_free(w->ctx, w->unsure);
     w->unsure = mcr_alloc(w->ctx, (size_t)w->block, sizeof *w->unsure);
     w->class = mcr_alloc(w->ctx, (size_t)w->block, sizeof *w->class);
     return w->unsure && w->class ? MCR_OK : MCR_NO_MEMORY;
+}
+
+/* The sums of a segment, and the scores of as many objects as are computed at a time. */
+static mcr_status open_scores(mcr_prediction *w)
+{
+    const mcr_fitted *f = w->model->fitted;
+    int64_t most = 1;
+    for (int64_t g = 0; g < f->segments; g++)
+        most = f->segment[g].outputs > most ? f->segment[g].outputs : most;
+    /* Not a power of two: outputs would cause cache conflicts. */
+    w->ld = (w->held + 63) / 64 * 64 + 64;
+    w->f = mcr_alloc(w->ctx, (uint64_t)(most * w->ld), sizeof *w->f);
+    w->score = mcr_alloc(w->ctx, (uint64_t)(f->outputs * w->held), sizeof *w->score);
+    return w->f && w->score ? MCR_OK : MCR_NO_MEMORY;
 }
 
 /* The requested outputs; NULL: not requested. */
@@ -500,6 +518,8 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
         s = open_rough(&w);
     if (quickly && !s && w.rough)
         s = open_votes(&w, n);
+    if (!s)
+        s = open_scores(&w);
     for (int64_t first = 0; first < n && !s; first += w.block) {
         mcr_data *part = NULL;
         w.count = n - first < w.block ? n - first : w.block;

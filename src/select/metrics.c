@@ -208,6 +208,24 @@ void mcr_evaluated_add(mcr_evaluated *w, const mcr_fitted *f, const double *valu
     w->proba = proba;
 }
 
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Whether all of x are from 0 to below `most`. Bits of numbers from +0 on are in their order, and
+ * those of all others are larger: one comparison each and no branch. False also for -0. */
+static bool all_below(const double *x, int64_t n, double most)
+{
+    const uint64_t limit = bits_of(most);
+    int64_t below = 0;
+    for (int64_t i = 0; i < n; i++)
+        below += bits_of(x[i]) < limit;
+    return below == n;
+}
+
 mcr_status mcr_evaluated_read(mcr_evaluated *out, mcr *ctx, const mcr_evaluated *what)
 {
     mcr_status s = MCR_SIZED_READ(mcr_evaluated, out, ctx, what);
@@ -221,10 +239,13 @@ mcr_status mcr_evaluated_read(mcr_evaluated *out, mcr *ctx, const mcr_evaluated 
                         (long long)out->classes, (long long)out->positive);
     if (out->score && classes && out->outputs != 1 && out->outputs != out->classes)
         return mcr_fail(ctx, MCR_BAD_CALL, "scores are one per object, or one per class");
-    int64_t most = classes ? out->classes : out->outputs;
-    for (int64_t i = 0; i < out->n && (classes || clusters); i++)
+    double most = (double)(classes ? out->classes : out->outputs);
+    if ((!classes && !clusters) || (all_below(out->target, out->n, INT32_MAX) && most > 0 &&
+                                    all_below(out->value, out->n, most)))
+        return MCR_OK;
+    for (int64_t i = 0; i < out->n; i++)
         if (!(out->target[i] >= 0 && out->target[i] < INT32_MAX && out->value[i] >= 0 &&
-              out->value[i] < (double)most))
+              out->value[i] < most))
             return mcr_fail(ctx, MCR_BAD_CALL, "object %lld: not the number of a class",
                             (long long)i + 1);
     return MCR_OK;

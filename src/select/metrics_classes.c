@@ -38,11 +38,20 @@ mcr_status mcr_metric_accuracy(mcr *ctx, const mcr_evaluated *w, double *out)
 
 int64_t mcr_evaluated_classes(const mcr_evaluated *w)
 {
-    int64_t classes = w->classes;
-    for (int64_t i = 0; i < w->n; i++)
-        classes = (int64_t)w->target[i] < classes ? classes : (int64_t)w->target[i] + 1;
+    enum { SIDES = 4 }; /* maxima that do not wait for each other */
+    double most[SIDES] = {-1, -1, -1, -1};
+    int64_t i = 0, classes = w->classes;
+    for (; i + SIDES <= w->n; i += SIDES)
+        for (int j = 0; j < SIDES; j++)
+            most[j] = w->target[i + j] > most[j] ? w->target[i + j] : most[j];
+    for (; i < w->n; i++)
+        most[0] = w->target[i] > most[0] ? w->target[i] : most[0];
+    for (int j = 0; j < SIDES; j++)
+        classes = (int64_t)most[j] < classes ? classes : (int64_t)most[j] + 1;
     return classes;
 }
+
+enum { MOST_PAIRED = 16 };
 
 /* Weight of the objects of each class, of those predicted as it, and of the correct predictions. */
 typedef struct tally {
@@ -51,6 +60,29 @@ typedef struct tally {
     double *seen; /* 1: the class occurs in targets or predictions, whatever the weight */
 } tally;
 
+/* Without weights, if there are few classes: counts of pairs (class, prediction). Four tables take
+ * turns, because adding to the number that was just written waits for it. */
+static void tally_pairs(tally *t, const mcr_evaluated *w)
+{
+    enum { TABLES = 4 };
+    uint32_t pair[TABLES][MOST_PAIRED * MOST_PAIRED] = {{0}};
+    int64_t k = t->classes;
+    for (int64_t i = 0; i < w->n; i++)
+        pair[i % TABLES][(int64_t)w->target[i] * k + (int64_t)w->value[i]]++;
+    for (int64_t is = 0; is < k; is++)
+        for (int64_t said = 0; said < k; said++) {
+            double count = 0;
+            for (int i = 0; i < TABLES; i++)
+                count += pair[i][is * k + said];
+            if (count == 0)
+                continue;
+            t->is[is] += count;
+            t->said[said] += count;
+            t->right[said] += is == said ? count : 0;
+            t->seen[is] = t->seen[said] = 1;
+        }
+}
+
 static mcr_status open_tally(tally *t, mcr *ctx, const mcr_evaluated *w)
 {
     size_t k = (size_t)mcr_evaluated_classes(w);
@@ -58,6 +90,10 @@ static mcr_status open_tally(tally *t, mcr *ctx, const mcr_evaluated *w)
     if (!all)
         return MCR_NO_MEMORY;
     *t = (tally){(int64_t)k, all, all + k, all + 2 * k, all + 3 * k};
+    if (!w->weight && k <= MOST_PAIRED && w->n <= UINT32_MAX) {
+        tally_pairs(t, w);
+        return MCR_OK;
+    }
     for (int64_t i = 0; i < w->n; i++) {
         int64_t is = (int64_t)w->target[i], said = (int64_t)w->value[i];
         t->is[is] += weight_of(w, i);

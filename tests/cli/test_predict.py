@@ -51,6 +51,22 @@ def test_labels_and_accuracy():
     tap.check_equal(predict(model, file, "--quiet").stderr, "")
 
 
+def test_metrics_of_scores():
+    """Where there is little work, or they are requested; the predictions are the same."""
+    few = sample("moons", n=300, noise=0.3)
+    many = sample("moons", n=30000, noise=0.3, file="many.csv")
+    model = fitted("svm", few, "-k", "rbf(gamma=2)")
+    ranks = {"roc_auc", "average_precision"}
+    assert ranks <= set(tap.mercer_json("predict", model, few)["metrics"])
+    plain = tap.mercer_json("predict", model, many, "-o", "plain.txt")["metrics"]
+    assert not ranks & set(plain), plain
+    asked = tap.mercer_json("predict", model, many, "-o", "asked.txt", "--metric", "accuracy,roc_auc")["metrics"]
+    assert 0.5 < asked["roc_auc"] <= 1, asked
+    tap.check_equal(asked["accuracy"], plain["accuracy"])
+    with open("plain.txt") as a, open("asked.txt") as b:
+        tap.check_equal(a.read(), b.read())
+
+
 def test_words_as_classes():
     x, y = read_csv(sample("moons", n=80))
     names = {1: "red, or so", -1: 'the "blue"'}

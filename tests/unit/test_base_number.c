@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "base/random.h"
+#include "data/scan.h"
 
 static double from_bits(uint64_t bits)
 {
@@ -373,6 +374,34 @@ static void prints_the_shortest(void **state)
     }
 }
 
+/* The scanner of the readers, whose text ends with a byte that is no digit, at every distance from
+ * the end of the text. */
+static void scans_as_it_parses(void **state)
+{
+    (void)state;
+    mcr_random r = mcr_random_stream(1, "scan", 0);
+    for (int i = 0; i < 200000; i++) {
+        enum { MOST = 24 };
+        char text[MOST + 16];
+        int at = 0, digits = 1 + (int)mcr_random_below(&r, MOST);
+        int point = (int)mcr_random_below(&r, MOST + 1);
+        if (mcr_random_below(&r, 2))
+            text[at++] = '-';
+        for (int d = 0; d < digits; d++) {
+            if (d == point)
+                text[at++] = '.';
+            text[at++] = (char)('0' + (d == 0 && point < 3 ? 0 : (int)mcr_random_below(&r, 10)));
+        }
+        if (mcr_random_below(&r, 8) == 0)
+            at += snprintf(text + at, 5, "e%d", (int)mcr_random_below(&r, 40) - 20);
+        text[at] = '\n';
+        double scanned = 0, parsed = strtod(text, NULL);
+        const char *end = mcr_scan_real(text, text + at, &scanned);
+        assert_ptr_equal(end, text + at);
+        assert_memory_equal(&scanned, &parsed, sizeof parsed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test(reads_special_words),
         cmocka_unit_test(stops_where_the_number_ends),
         cmocka_unit_test(reads_random_decimals),
+        cmocka_unit_test(scans_as_it_parses),
         cmocka_unit_test(decides_ties_exactly),
         cmocka_unit_test(reads_integers),
         cmocka_unit_test(prints_by_the_rules),

@@ -55,7 +55,8 @@ static double score_of(const machine *m, int64_t voters, int a, int b, int64_t a
     return sum;
 }
 
-static void check_kit(const mcr_vote_kit *kit)
+/* With a buffer for the scores, or without. */
+static void check_kit(const mcr_vote_kit *kit, float *sum)
 {
     int64_t voters = kit->voters;
     assert_in_range(voters, 1, VOTERS_MOST);
@@ -64,7 +65,8 @@ static void check_kit(const mcr_vote_kit *kit)
     float won[CLASSES * VOTERS_MOST], lost[CLASSES * VOTERS_MOST];
     for (int c = 0; c < CLASSES; c++)
         coef[c] = m->coef[c];
-    kit->count(&(mcr_vote_job){CLASSES, m->first, coef, m->offset, m->error, m->k, won, lost});
+    kit->count(&(mcr_vote_job){CLASSES, m->first, coef, m->offset, m->error, m->k, kit->voters, sum,
+                               won, lost});
     int decided = 0, open = 0;
     for (int64_t at = 0; at < voters; at++) {
         float up[CLASSES] = {0}, down[CLASSES] = {0};
@@ -88,6 +90,13 @@ static void check_kit(const mcr_vote_kit *kit)
     free(m);
 }
 
+static void check_both(const mcr_vote_kit *kit)
+{
+    float sum[PAIRS * VOTERS_MOST];
+    check_kit(kit, NULL);
+    check_kit(kit, sum);
+}
+
 static void test_kits(void **state)
 {
     (void)state;
@@ -95,13 +104,13 @@ static void test_kits(void **state)
     for (int i = 0; i < 3; i++) {
         const mcr_tiles *tiles = mcr_tiles_named(names[i]);
         if (tiles)
-            check_kit(tiles->f32->votes);
+            check_both(tiles->f32->votes);
         else
             printf("%s is not run here: the processor lacks it\n", names[i]);
     }
 #if defined(MCR_HAVE_WIDE)
     if (mcr_tiles_named("v3"))
-        check_kit(&mcr_vote_kit_wide_f32);
+        check_both(&mcr_vote_kit_wide_f32);
 #endif
 }
 

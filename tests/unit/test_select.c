@@ -114,6 +114,45 @@ static double evaluate(mcr *ctx, const char *name, const mcr_evaluated *what)
     return out;
 }
 
+/* Counts of few classes, sums of many classes, and sums of weights that are 1 are the same; -0 is
+ * class 0, and other numbers are no classes. */
+static void test_counted_classes(void **context)
+{
+    mcr *ctx = *context;
+    static const char *const names[] = {"accuracy", "precision",         "recall",
+                                        "f1",       "balanced_accuracy", "mcc"};
+    double target[N], value[N], ones[N], got;
+    for (int64_t k = 2; k <= 40; k += 19) {
+        for (int64_t i = 0; i < N; i++) {
+            target[i] = (double)(i * i % k);
+            value[i] = i % 3 ? target[i] : (double)(i % k);
+            ones[i] = 1;
+        }
+        mcr_evaluated what = {.size = sizeof what,
+                              .task = MCR_CLASSIFY,
+                              .n = N,
+                              .classes = k,
+                              .outputs = 1,
+                              .positive = -1,
+                              .target = target,
+                              .value = value};
+        for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
+            what.weight = NULL;
+            double counted = evaluate(ctx, names[m], &what);
+            what.weight = ones;
+            test_close_real(names[m], counted, evaluate(ctx, names[m], &what), 1e-15);
+        }
+        value[0] = -0.0;
+        test_ok(ctx, mcr_evaluate(ctx, "accuracy", &what, &got));
+        static const double wrong[] = {-1, NAN, INFINITY, 41, -5e-324};
+        for (size_t j = 0; j < sizeof wrong / sizeof *wrong; j++) {
+            value[N - 1] = wrong[j];
+            test_fails(ctx, mcr_evaluate(ctx, "accuracy", &what, &got), MCR_BAD_CALL,
+                       "not the number of a class");
+        }
+    }
+}
+
 static void test_metrics(void **context)
 {
     mcr *ctx = *context;
@@ -875,6 +914,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_setup, test_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_splits),
+        TEST(test_counted_classes),
         TEST(test_metrics),
         TEST(test_cv_by_hand),
         TEST(test_tables),
