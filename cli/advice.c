@@ -60,7 +60,7 @@ static void append(char *text, size_t capacity, const char *between, const char 
     snprintf(text + used, capacity - used, "%s%s", used ? between : "", more);
 }
 
-static int refuse_without_kernel(cli *c, const mcr_data *data)
+static int refuse_kernel(cli *c, const mcr_data *data, const char *why)
 {
     char has[512] = "", kernel[512] = "", one[192];
     int64_t fields = mcr_data_fields(data);
@@ -73,10 +73,13 @@ static int refuse_without_kernel(cli *c, const mcr_data *data)
         propose(one, sizeof one, &f, fields > 1);
         append(kernel, sizeof kernel, " + ", one);
     }
-    return cli_refuse(c,
-                      "no kernel given (-k): there is a default only for vectors, and the data "
-                      "have %s%s; for example -k '%s'",
-                      has, fields > SHOWN ? ", ..." : "", kernel);
+    return cli_refuse(c, "%s, and the data have %s%s; for example -k '%s'", why, has,
+                      fields > SHOWN ? ", ..." : "", kernel);
+}
+
+static int refuse_without_kernel(cli *c, const mcr_data *data)
+{
+    return refuse_kernel(c, data, "no kernel given (-k): there is a default only for vectors");
 }
 
 /* Whether vectors could be rows of kernel values: square, symmetric in a sample, and with a
@@ -146,13 +149,18 @@ int cli_advise_is_default(const char *kernel)
 int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
-    if (!cli_advise_is_mixed(data) && mcr_data_fields(data) == 1 &&
-        mcr_data_field_info(data, 0, &f) == MCR_OK && (f.kind == MCR_DENSE || f.kind == MCR_SPARSE))
+    int vectors = 0, mixed = cli_advise_is_mixed(data);
+    for (int64_t i = 0; i < mcr_data_fields(data) && !vectors; i++)
+        vectors = mcr_data_field_info(data, i, &f) == MCR_OK &&
+                  (f.kind == MCR_DENSE || f.kind == MCR_SPARSE);
+    if (!vectors)
+        return refuse_kernel(c, data, "rbf is a kernel on vectors");
+    if (!mixed && mcr_data_fields(data) == 1)
         return 0;
     return cli_refuse(c,
                       "-k %s: gamma has a default only for data of one field of vectors: give it, "
-                      "such as rbf(FIELD, gamma=0.5), or omit -k",
-                      kernel);
+                      "such as rbf(%.64s, gamma=0.5)%s",
+                      kernel, f.name, mixed ? ", or omit -k" : "");
 }
 
 /* ---- columns in different units ---------------------------------------------------------------*/

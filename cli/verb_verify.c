@@ -80,6 +80,14 @@ static const char *text_of(char *text, const row *of, double value, double error
     return isnan(value) ? "-" : of->write(text, value, error);
 }
 
+/* The name of a certificate comes from the file. */
+static void put_name(const char *name, int wide)
+{
+    int length = (int)strlen(name);
+    cli_put_clean(stdout, name, (size_t)length);
+    printf("%*s", wide - length, "");
+}
+
 static void print_table(const mcr_model *model, const mcr_verification *v)
 {
     const mcr_report_fit *r = mcr_model_report(model);
@@ -99,8 +107,8 @@ static void print_table(const mcr_model *model, const mcr_verification *v)
             snprintf(e, sizeof e, "-");
         else
             snprintf(e, sizeof e, "%.2e", n->error);
-        printf("%-*s %16s %16s %10s%s\n", wide, number[i].name,
-               text_of(a, &number[i], n->printed, number[i].error),
+        put_name(number[i].name, wide);
+        printf(" %16s %16s %10s%s\n", text_of(a, &number[i], n->printed, number[i].error),
                text_of(b, &number[i], n->recomputed, n->error), e, n->agrees ? "" : "  differs");
     }
     printf("%-*s %16.2g\n\n", wide, "tolerance", v->tolerance);

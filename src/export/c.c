@@ -78,10 +78,8 @@ static void put_inputs(mcr_c_writer *w)
 static void put_about(mcr_c_writer *w, const char *end)
 {
     const mcr_model *m = w->p->model;
-    char made[256];
-    snprintf(made, sizeof made, "/* @%s: a model of %s, made by Mercer %s.\n *\n", end, m->learner,
-             mcr_version());
-    mcr_c_lines(w, made);
+    mcr_c_put(w, "/* @%s: made by Mercer %s.\n *\n", end, mcr_version());
+    put_comment(w, " * learner: ", m->learner);
     put_comment(w, " * kernel: ", mcr_kernel_text(m->kernel));
     if (w->int8.q)
         mcr_c_put(w, " * int8: a score differs from the model's by at most %g * sqrt(K(x,x)).\n",

@@ -126,11 +126,18 @@ static const mcr_gp_method method = {.open = open_regression,
 
 void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean, double *scale)
 {
-    double square = 0;
+    double square = 0, least = INFINITY, most = -INFINITY;
     *mean = 0;
     *scale = 1;
-    for (int64_t i = 0; i < goal->n && yes; i++)
+    for (int64_t i = 0; i < goal->n && yes; i++) {
         *mean += goal->weight[i] * goal->y[i] / goal->total;
+        if (goal->weight[i] > 0) {
+            least = fmin(least, goal->y[i]);
+            most = fmax(most, goal->y[i]);
+        }
+    }
+    if (yes && least == most)
+        *mean = least; /* else its rounding error would be all that is left of the targets */
     for (int64_t i = 0; i < goal->n; i++)
         square += goal->weight[i] * (goal->y[i] - *mean) * (goal->y[i] - *mean) / goal->total;
     if (yes && square > 0)
@@ -152,6 +159,53 @@ static mcr_status certify(const mcr_gp *gp, outcome *o)
         worst = fmax(worst, fabs(gp->y[i] - r->rest[i] - noise * r->a[i]));
     }
     o->residual = most > 0 ? worst / (most * size * (double)gp->n) : 0;
+    return s;
+}
+
+/* What rounding may change of the likelihood, with C = K + D and a the solution as computed. Of
+ * y'a: what y - C a and the errors of kernel values change. Of the logarithm of the determinant:
+ * the trace of C^-1 dC, where |dC_ij| <= (n + 1) u sqrt(C_ii C_jj) beside the errors of kernel
+ * values (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.3); with a
+ * diagonal of 1, C has no eigenvalue below the smallest share of the noise. */
+static mcr_status add_error(mcr_fitted *f, const mcr_gp *gp, mcr_gram *gram, double *work)
+{
+    const regression *r = gp->method;
+    int64_t n = gp->n;
+    double *size = work, *error = work + n, *one = error + n, share = 1, worst = 0;
+    mcr_status s = mcr_gram_lengths(gram, size);
+    if (!s)
+        s = mcr_gram_product_error_of(gram, size, r->a, 1, NAN, error);
+    if (!s) /* a search leaves no K in the system */
+        s = isnan(gp->slope) ? mcr_system_multiply(&gp->k, r->a, 1, r->rest)
+                             : mcr_gram_multiply(gram, r->a, 1, r->rest);
+    for (int64_t i = 0; i < n && !s; i++) {
+        double noise = noise_of(gp, i), square = size[i] * size[i] + noise;
+        double own = noise * r->a[i], rest = fabs(gp->y[i] - r->rest[i] - own) + error[i] +
+                                             2 * DBL_EPSILON * (fabs(gp->y[i]) + fabs(own));
+        f->objective_error += 0.5 * (fabs(r->a[i]) + rest / noise) * rest;
+        share = fmin(share, noise / square);
+        one[i] = 1 / sqrt(square);
+    }
+    if (!s)
+        s = mcr_gram_product_error_of(gram, size, one, 1, NAN, error);
+    for (int64_t i = 0; i < n && !s; i++)
+        worst = fmax(worst, error[i] * one[i]);
+    worst += 0.5 * DBL_EPSILON * (double)n * (double)(n + 1);
+    f->objective_error += 0.5 * (double)n * worst / share + 2 * DBL_EPSILON * fabs(gp->f);
+    return s;
+}
+
+static mcr_status find_error(mcr_fitted *f, const mcr_gp *gp)
+{
+    double *work = mcr_alloc(gp->ctx, (size_t)gp->n, 3 * sizeof *work);
+    mcr_gram *own = NULL;
+    mcr_status s = work ? MCR_OK : MCR_NO_MEMORY;
+    if (!s && !gp->gram)
+        s = mcr_gram_open(&own, gp->ctx, gp->kernel, gp->data, NULL);
+    if (!s)
+        s = add_error(f, gp, own ? own : gp->gram, work);
+    mcr_gram_close(own);
+    mcr_free(gp->ctx, work);
     return s;
 }
 
@@ -191,6 +245,8 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
     f->tolerance = 1e-10;
     /* Kernel values, and sums of n products, relative to n times the largest of these. */
     f->value_error = 1e-12 + DBL_EPSILON * (double)n;
+    if (!s)
+        s = find_error(f, gp);
     return s ? s : mcr_gp_finish(f, gp, gp->data);
 }
 

@@ -370,6 +370,9 @@ const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
 
 /* Built in, or registered in the context. */
 const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);
+/* Whether it may be the name of a learner: small letters, digits and dashes. Files may name
+ * learners that are not there. */
+bool mcr_learner_names(const char *name);
 const mcr_learner_type *mcr_learner_at(int64_t number); /* NULL: past the end */
 
 struct mcr_options {

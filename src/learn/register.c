@@ -167,10 +167,14 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 
 /* ---- the registry -----------------------------------------------------------------------------*/
 
+bool mcr_learner_names(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
 static const char *spec_fault(const mcr_learner_spec *spec)
 {
-    if (!spec->name || !*spec->name ||
-        strspn(spec->name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(spec->name))
+    if (!spec->name || !mcr_learner_names(spec->name))
         return "its name must be small letters, digits and dashes";
     if (!spec->fit)
         return "it has no function fit";

@@ -191,8 +191,9 @@ static mcr_status remark(mcr_fitted *f, const ridge *r)
     if (!s && q->jitter > 0)
         s = mcr_fitted_remark(f,
                               "G + lambda is numerically singular: %.1e was added to its diagonal "
-                              "for the factorisation; the relative residual is %.1e",
-                              q->jitter, q->residual);
+                              "for the factorisation%s; the relative residual is %.1e",
+                              q->jitter, r->options->loo ? " and the leave-one-out error" : "",
+                              q->residual);
     return s;
 }
 

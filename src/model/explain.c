@@ -40,6 +40,37 @@ mcr_status mcr_model_check_width(mcr *ctx, const mcr_model *m)
     return MCR_OK;
 }
 
+/* What the features of the objects would take with one for each value, letter or edge. */
+static size_t plain_bytes(const mcr_data *data)
+{
+    size_t bytes = 0;
+    for (int64_t f = 0; f < mcr_data_fields(data); f++) {
+        mcr_field_info info = MCR_INIT(mcr_field_info);
+        if (mcr_data_field_info(data, f, &info) == MCR_OK)
+            bytes += (size_t)info.entries * (sizeof(double) + sizeof(int32_t));
+    }
+    return bytes;
+}
+
+/* A power of a kernel on strings has billions of features for a few support vectors, so what they
+ * may take depends on the objects, as for a file that is read. */
+static mcr_status open_untrusted(mcr_features **out, mcr *ctx, const mcr_model *m)
+{
+    mcr_predicting(ctx, true);
+    mcr_reading_begin(ctx, "the features", plain_bytes(m->basis));
+    mcr_status s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
+    mcr_reading_end(ctx);
+    mcr_predicting(ctx, false);
+    if (s != MCR_NO_MEMORY)
+        return s;
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_BAD_DATA,
+                               "the explicit features of the support vectors take more memory than "
+                               "the limit for data allows a model of this size: if the model can "
+                               "be trusted, set that limit"),
+                      "data-limit");
+}
+
 mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
 {
     const mcr_fitted *f = m->fitted;
@@ -61,12 +92,8 @@ mcr_status mcr_model_features(mcr_features **out, mcr *ctx, const mcr_model *m)
     mcr_status s = mcr_model_check_width(ctx, m);
     if (s)
         return s;
-    if (m->loaded)
-        mcr_predicting(ctx, true);
-    s = mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
-    if (m->loaded)
-        mcr_predicting(ctx, false);
-    return s;
+    return m->loaded ? open_untrusted(out, ctx, m)
+                     : mcr_features_open(out, ctx, m->kernel, m->basis, NULL, 1);
 }
 
 int mcr_model_scales(const mcr_model *m)

@@ -36,7 +36,7 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
     if (s)
         return s;
     char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
-    if (!learner || !options || !version)
+    if (!learner || !options || !version || !mcr_learner_names(learner))
         r.bad = true;
     uint64_t seed = (uint64_t)mcr_get_i64(&r);
     int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);
@@ -256,6 +256,19 @@ static mcr_status get_curves(mcr_model *m, const mcr_container *c)
     return mcr_reader_end(&r, c->file, "its probabilities");
 }
 
+/* Targets of the basis are numbers of classes, if the model has classes. */
+static bool extra_fits(const mcr_model *m, const char *name, const double *value, int64_t count)
+{
+    if (!all_finite(value, count))
+        return false;
+    if (m->classes == 0 || strcmp(name, MCR_EXTRA_TARGET) != 0)
+        return true;
+    for (int64_t i = 0; i < count; i++)
+        if (!(value[i] >= 0 && value[i] < (double)m->classes && value[i] == floor(value[i])))
+            return false;
+    return true;
+}
+
 static mcr_status get_extras(mcr_model *m, const mcr_container *c)
 {
     mcr_reader r;
@@ -272,7 +285,7 @@ static mcr_status get_extras(mcr_model *m, const mcr_container *c)
         int64_t count = 0;
         char *name = mcr_get_text(&r);
         double *value = mcr_get_reals(&r, &count);
-        if (!name || !value || !all_finite(value, count))
+        if (!name || !value || !extra_fits(m, name, value, count))
             r.bad = true;
         else
             s = mcr_fitted_keep(m->fitted, name, value, count);

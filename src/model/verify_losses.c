@@ -405,12 +405,17 @@ mcr_status mcr_verify_ridge(mcr_verify *v)
 
 /* ---- gp ---------------------------------------------------------------------------------------*/
 
-/* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = K + D. */
+/* -log likelihood of numbers: y'a/2 + sum log L_ii + n/2 log 2 pi, with L L' = C = K + D. error: of
+ * y - C a. Its own error: what that and the rounding of C change of y'a, and of the logarithm of
+ * the determinant the trace of C^-1 dC. With a diagonal of 1, no eigenvalue of C is below the
+ * smallest share of the noise, and |dC_ij| <= unit of the kernel values and (n + 1) u of the
+ * factor. */
 static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y, const double *a,
-                             mcr_sure *out)
+                             const double *error, mcr_sure *out)
 {
     mcr_system m = {0};
     int64_t n = v->n;
+    double unit = v->unit + 0.5 * DBL_EPSILON * (double)(n + 1), share = 1, blur = 0;
     mcr_status s = mcr_system_open(&m, v->ctx, n, "verify: the kernel matrix");
     if (!s)
         s = mcr_gram_fill_system(v->gram, &m, NULL, true);
@@ -421,9 +426,12 @@ static mcr_status likelihood(mcr_verify *v, const double *noise, const double *y
     for (int64_t i = 0; i < n && !s; i++) {
         mcr_exact_add(&sum, 0.5 * y[i] * a[i]);
         mcr_exact_add(&sum, mcr_system_log(&m, i));
+        share = fmin(share, noise[i] / (fabs(v->diagonal[i]) + noise[i]));
+        blur += 0.5 * (fabs(a[i]) + error[i] / noise[i]) * error[i];
     }
     mcr_system_close(&m);
-    *out = (mcr_sure){mcr_exact_total(&sum), 1e-9 * sum.size};
+    blur += 0.5 * (double)n * (double)n * unit / share + 4 * DBL_EPSILON * sum.size;
+    *out = (mcr_sure){mcr_exact_total(&sum), blur};
     return s == MCR_NUMERIC ? mcr_fail(v->ctx, MCR_NUMERIC,
                                        "K + noise is not positive definite: the likelihood of this "
                                        "model cannot be recomputed")
@@ -467,7 +475,9 @@ static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
         t->y[i] = (t->y[i] - v->fitted->offset[0]) / *scale;
         double rest = t->y[i] - t->f[i] / *scale - noise[i] * t->a[i];
         worst = fmax(worst, fabs(rest));
-        slip = fmax(slip, t->error[i] / *scale + 4 * DBL_EPSILON * (fabs(t->y[i]) + fabs(t->f[i])));
+        t->error[i] = t->error[i] / *scale + 4 * DBL_EPSILON * (fabs(t->y[i]) + fabs(t->f[i]));
+        slip = fmax(slip, t->error[i]);
+        t->error[i] += fabs(rest);
         most = fmax(most, fabs(t->a[i]));
         size = fmax(size, fabs(v->diagonal[i] + noise[i]));
     }
@@ -479,7 +489,7 @@ static mcr_status gp_of_numbers(mcr_verify *v, outputs *t)
                          residual.value);
     if (!mcr_verify_choice(v, v->model->type->kernel_search) || strstr(v->out->kind, "residual"))
         mcr_verify_value(v, residual);
-    s = likelihood(v, noise, t->y, t->a, &objective);
+    s = likelihood(v, noise, t->y, t->a, t->error, &objective);
     if (!s)
         mcr_verify_objective(v, (mcr_sure){-objective.value, objective.error});
     return s;

@@ -72,6 +72,22 @@ def test_rbf_without_gamma():
     for verb in ("fit", "cv"):
         done = tap.mercer(verb, "svm", "words.csv", "-k", "rbf", status=2)
         assert "gamma has a default only for data of one field of vectors" in done.stderr, done.stderr
+        assert "such as rbf(x, gamma=0.5), or omit -k" in done.stderr, done.stderr
+    with open("mail.txt", "w") as f:
+        f.write("".join("%s\tabc%d\n" % ("uv"[i % 2], i) for i in range(20)))
+    done = tap.mercer("fit", "svm", "mail.txt", "-k", "rbf", status=2)
+    tap.check_equal(done.stderr, "mercer: fit: rbf is a kernel on vectors, and the data have text (strings); "
+                                 "for example -k 'spectrum(p=3)'\n")
+
+
+def test_leave_one_out_of_a_singular_system():
+    """The remark says that its error is not that of the lambda which was given."""
+    with open("far.csv", "w") as f:
+        f.write("a,b,y\n" + "".join("%d,%d,%d\n" % (100000 + i, 100000 + i * i % 7, i % 3) for i in range(24)))
+    call = ["fit", "ridge", "far.csv", "-k", "poly(degree=3, c=1)", "--lambda", "1"]
+    plain, loo = (tap.mercer_json(*call, *more)["remark"] for more in ([], ["--loo"]))
+    assert "added to its diagonal for the factorisation; " in plain or plain.startswith("G +"), plain
+    assert "for the factorisation and the leave-one-out error; " in loo, loo
 
 
 def test_list_of_learners():

@@ -569,6 +569,49 @@ def test_class_names_with_line_breaks():
     tap.check_equal(json.loads(lines[0]), "p\nq")
 
 
+def test_features_of_a_forged_power():
+    """A few strings whose kernel has billions of features: explain listed them until memory ran out."""
+    tap.mercer("sample", "motifs", "-n", "40", "-o", "few.txt")
+    tap.mercer("fit", "svm", "few.txt", "-k", "spectrum(p=4)", "-o", "few.mercer")
+    forge.replace("few.mercer", "power.mercer", KERN=forge.text("spectrum(p=4)^20"))
+    assert "if the model can be trusted" in check_small("explain", "power.mercer")[1]
+    forge.replace("few.mercer", "square.mercer", KERN=forge.text("spectrum(p=2)^2"))
+    assert " * " in tap.mercer("explain", "square.mercer").stdout
+
+
+def test_learner_that_is_no_name():
+    """The learner's name was copied into comments of exported programs."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
+    tap.mercer("fit", "svm", "near.csv", "-k", "rbf(gamma=1)", "-o", "near.mercer")
+    info = dict(forge.sections(open("near.mercer", "rb").read()))[b"INFO"][len(forge.text("svm")):]
+    for name in ("svm */ int injected = 1; /*", "s\x1bm", "s\nm", "", "SVM"):
+        forge.replace("near.mercer", "odd.mercer", INFO=forge.text(name) + info)
+        for call in (["export", "odd.mercer", "--to", "c", "-o", "n.c"], ["info", "odd.mercer"]):
+            assert "how it was made" in run(*call)[1]
+    forge.replace("near.mercer", "new.mercer", INFO=forge.text("next-svm") + info)
+    assert "next-svm" in tap.mercer("info", "new.mercer").stdout
+    kind = forge.text("KKT violation")
+    cert = dict(forge.sections(open("near.mercer", "rb").read()))[b"CERT"]
+    assert cert.startswith(kind)
+    forge.replace("near.mercer", "loud.mercer", CERT=forge.text("K\x1b[31m violation") + cert[len(kind):])
+    for verb in (["info", "loud.mercer"], ["verify", "loud.mercer", "near.csv"]):
+        shown = tap.mercer(*verb).stdout
+        assert "K?[31m violation" in shown and "\x1b" not in shown, shown
+
+
+def test_target_that_is_no_class():
+    """The target of a support vector is the number of a class; report looked up its name."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "near.csv")
+    tap.mercer("fit", "svm", "near.csv", "-k", "rbf(gamma=1)", "-o", "near.mercer")
+    more = dict(forge.sections(open("near.mercer", "rb").read()))[b"MORE"]
+    at = more.index(forge.text("target")) + len(forge.text("target")) + 8
+    for value in (-7e41, 2, 0.5, 1e300):
+        forged = more[:at] + struct.pack("<d", value) + more[at + 8:]
+        forge.replace("near.mercer", "odd.mercer", MORE=forged)
+        for call in (["report", "odd.mercer", "near.csv", "-o", "r.html"], ["info", "odd.mercer"]):
+            assert "its numbers" in run(*call)[1]
+
+
 def test_support_vector_without_number():
     with open("p.model", "w") as f:
         f.write("svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 3\nrho 0.5\n"

@@ -191,6 +191,16 @@ def test_columns_that_are_not_used_are_named():
     tap.check_equal(tap.mercer("fit", "svm", "long.csv").stderr, "")
 
 
+def test_ids_that_are_plain_numbers_are_no_amounts():
+    rows = "".join("%d,%d,%s\n" % (1000 + i, i * 7 % 60, "ab"[i % 2]) for i in range(60))
+    pathlib.Path("t.csv").write_text("id,age,kind\n" + rows)
+    tap.check_equal(roles("t.csv")["id"], "id")
+    assert "id is not used" not in tap.mercer("fit", "svm", "t.csv", "-k", "rbf").stderr
+    rows = "".join("%d,%d,%s,%s\n" % (1000 + i, i * 7 % 60, "uv"[i % 2], "ab"[i % 3 == 0]) for i in range(60))
+    pathlib.Path("t.csv").write_text("id,age,colour,kind\n" + rows)
+    tap.check_equal(tap.mercer("fit", "svm", "t.csv").stderr, "")
+
+
 def test_warnings_of_a_table_are_one_line():
     path = made("adult")
     err = tap.mercer("fit", "svm", path).stderr

@@ -94,5 +94,44 @@ def test_one_scale_a_column():
         tap.check_equal(set(np.argsort(relevance)[-2:]), {3, 7})
 
 
+def test_the_error_of_the_likelihood():
+    """With little noise the matrix is nearly singular, and rounding changes leading digits."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 3))
+    y = np.sin(x[:, 0]) + rng.normal(0, 0.2, 60)
+    np.savetxt("few.csv", np.c_[x, y], delimiter=",", header="a,b,c,y", comments="", fmt="%.17g")
+    wide, t = x.astype(np.longdouble), (y - y.mean()) / y.std()
+    k = np.exp(-np.longdouble("0.003") * ((wide[:, None] - wide) ** 2).sum(axis=2))
+    for noise in ("1e-8", "1e-6", "1e-3"):
+        report = tap.mercer_json("fit", "gp", "few.csv", "-k", "rbf(gamma=0.003)", "--noise", noise,
+                                 "--optimize", "no", "-o", "m.mercer")
+        c = k + np.longdouble(noise) * np.eye(60)
+        low, rest = np.zeros_like(c), t.astype(np.longdouble)
+        for i in range(60):
+            low[i, i] = np.sqrt(c[i, i] - low[i, :i] @ low[i, :i])
+            low[i + 1:, i] = (c[i + 1:, i] - low[i + 1:, :i] @ low[i, :i]) / low[i, i]
+            rest[i] = (rest[i] - low[i, :i] @ rest[:i]) / low[i, i]
+        want = -rest @ rest / 2 - np.log(np.diag(low)).sum() - 30 * np.log(2 * np.pi)
+        off, error = abs(report["objective"] - want), report["objective_error"]
+        print("# noise %s: off by %.1e, at most %.1e" % (noise, off, error))
+        assert off <= error < 1e-4 * abs(want), (noise, report["objective"], want, error)
+        check = tap.mercer_json("verify", "m.mercer", "few.csv")
+        assert check["agrees"] is True, check
+        again, error = check["recomputed"]["objective"], check["error"]["objective"]
+        assert abs(again - want) <= error, (noise, again, want, error)
+
+
+def test_constant_targets():
+    """Their standard deviation is 0, and its rounding error is no scale."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(41, 1))
+    np.savetxt("flat.csv", np.c_[x, np.full(41, 0.1)], delimiter=",", header="a,y", comments="", fmt="%.17g")
+    tap.mercer("fit", "gp", "flat.csv", "-k", "rbf(gamma=1)", "--optimize", "no", "-o", "flat.mercer")
+    np.savetxt("far.csv", [[90, 0], [95, 0]], delimiter=",", header="a,y", comments="", fmt="%.17g")
+    tap.mercer("predict", "flat.mercer", "far.csv", "--std", "-o", "far.txt")
+    found = np.loadtxt("far.txt")
+    assert np.allclose(found, [[0.1, 1], [0.1, 1]]), found
+
+
 if __name__ == "__main__":
     tap.main(globals())
