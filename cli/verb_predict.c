@@ -292,7 +292,7 @@ int cli_predict_put(void *arg, int64_t first, int64_t rows)
 static int keep_scores(predict_job *job)
 {
     const double little[2] = {2e7, 2e8}; /* multiply-adds: classes, detection */
-    const double map = 16;               /* of them as long as the exponential of one value */
+    const double exponential = 16;       /* of one kernel value, in multiply-adds */
     const int64_t most = (int64_t)1 << 25;
     const cli_apply *a = &job->apply;
     const predict_call *call = job->call;
@@ -301,7 +301,7 @@ static int keep_scores(predict_job *job)
     int64_t outputs = mcr_model_outputs(a->model), classes = mcr_model_classes(a->model);
     int has_proba = classes > 0 && mcr_model_has_probability(a->model);
     double work = (double)a->all * (double)mcr_model_support(a->model) *
-                  ((double)a->report->features + map);
+                  ((double)a->report->features + exponential);
     if (!e->what.target || call->std || wants_draws(job) || wants_interval(job) ||
         (task != MCR_CLASSIFY && task != MCR_DETECT))
         return 0;

@@ -24,7 +24,7 @@ typedef struct mcr_blocks {
     bool has_ahead; /* `ahead` was read */
     bool ended;     /* the input has no bytes beyond those in the buffers */
     size_t want;    /* bytes to read next */
-    double left;    /* bytes of the file after those in the buffers; negative: unknown */
+    double left;    /* bytes of the file after those in the buffers; below 0: its size is unknown */
     double begun;
     int64_t blocks;
     /* The block. A reader that cannot use its last bytes (an incomplete record) reduces count: they

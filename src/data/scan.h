@@ -14,8 +14,8 @@
 
 /* Like mcr_parse_real, for text with a byte before or at `end` that is not part of a number (a line
  * end, a separator); *end must be readable. Up to 15 digits an integer is exact, and so are the
- * powers of ten up to 10^22: their quotient is rounded once and therefore correct (Clinger 1990). Decimals
- * of up to 19 digits take one product; everything else is left to mcr_parse_real. */
+ * powers of ten up to 10^22: their quotient is rounded once and therefore correct (Clinger 1990).
+ * Decimals of up to 19 digits take one product; everything else is left to mcr_parse_real. */
 static inline const char *mcr_scan_real(const char *p, const char *end, double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

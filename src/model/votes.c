@@ -37,8 +37,8 @@ struct mcr_pair_votes {
     float *offset, *error;  /* of each pair */
     float *k;               /* support vectors x strip */
     float *space;           /* of each worker: scores of pairs, votes won and lost */
-    size_t sums;            /* floats of the scores; 0: they are not stored */
-    size_t own;             /* floats of it */
+    size_t own;             /* floats of one worker's space */
+    size_t sums;            /* of these, the scores; 0: they are not stored */
     /* Of a call. */
     int64_t columns; /* of this strip */
     double *class;
