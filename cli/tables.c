@@ -173,15 +173,15 @@ static int text_kind(const char *text, int64_t length)
     }
     if (date && groups == 3 && marks == 2)
         return DATE_TEXT;
-    int dots = 0, other = 0; /* what the reader of numbers does not expect: 1000 and -1.5 are ids */
+    int dots = 0, others = 0; /* characters that plain numbers do not have: 1000 and -1.5 are ids */
     for (int64_t i = 0; i < length && number; i++) {
         int digit = text[i] >= '0' && text[i] <= '9', sign = text[i] == '-' || text[i] == '+';
-        dots += text[i] == '.';
-        other += (text[i] & 0x80) || memchr(",' %$", text[i], 5) != NULL;
-        number = digit || (sign && i == 0) || text[i] == '.' || (text[i] & 0x80) ||
-                 memchr(",' %$", text[i], 5) != NULL;
+        int dot = text[i] == '.', other = (text[i] & 0x80) || memchr(",' %$", text[i], 5) != NULL;
+        dots += dot;
+        others += other;
+        number = digit || dot || other || (sign && i == 0);
     }
-    return number && groups > 0 && (other > 0 || dots > 1) ? NUMBER_TEXT : PLAIN_TEXT;
+    return number && groups > 0 && (others > 0 || dots > 1) ? NUMBER_TEXT : PLAIN_TEXT;
 }
 
 typedef mcr_status text_of(const mcr_data *data, int64_t column, int64_t i, const char **bytes,
