@@ -149,6 +149,7 @@ int cli_advise_is_default(const char *kernel)
 int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data)
 {
     mcr_field_info f = MCR_INIT(mcr_field_info);
+    char example[192];
     int vectors = 0, mixed = cli_advise_is_mixed(data);
     for (int64_t i = 0; i < mcr_data_fields(data) && !vectors; i++)
         vectors = mcr_data_field_info(data, i, &f) == MCR_OK &&
@@ -157,10 +158,11 @@ int cli_advise_gamma(cli *c, const char *kernel, const mcr_data *data)
         return refuse_kernel(c, data, "rbf is a kernel on vectors");
     if (!mixed && mcr_data_fields(data) == 1)
         return 0;
+    propose(example, sizeof example, &f, 1);
     return cli_refuse(c,
                       "-k %s: gamma has a default only for data of one field of vectors: give it, "
-                      "such as rbf(%.64s, gamma=0.5)%s",
-                      kernel, f.name, mixed ? ", or omit -k" : "");
+                      "such as %s%s",
+                      kernel, example, mixed ? ", or omit -k" : "");
 }
 
 /* ---- columns in different units ---------------------------------------------------------------*/

@@ -72,7 +72,7 @@ def test_rbf_without_gamma():
     for verb in ("fit", "cv"):
         done = tap.mercer(verb, "svm", "words.csv", "-k", "rbf", status=2)
         assert "gamma has a default only for data of one field of vectors" in done.stderr, done.stderr
-        assert "such as rbf(x, gamma=0.5), or omit -k" in done.stderr, done.stderr
+        assert "such as rbf(x, gamma=0.1), or omit -k" in done.stderr, done.stderr
     with open("mail.txt", "w") as f:
         f.write("".join("%s\tabc%d\n" % ("uv"[i % 2], i) for i in range(20)))
     done = tap.mercer("fit", "svm", "mail.txt", "-k", "rbf", status=2)
