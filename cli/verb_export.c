@@ -34,10 +34,25 @@ static void make_name(char out[NAME], const char *path)
         snprintf(out, NAME, "model");
 }
 
+/* The form that the output file's name ends with, such as .onnx; NULL: none. */
+static const char *form_of(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (int64_t i = 0; dot && i < mcr_export_count(); i++) {
+        mcr_export_info info = MCR_INIT(mcr_export_info);
+        if (mcr_export_describe(i, &info) == MCR_OK && strcmp(info.name, dot + 1) == 0)
+            return info.name;
+    }
+    return NULL;
+}
+
 static int check_form(cli *c, const char *name)
 {
     char all[128] = "";
     size_t used = 0;
+    if (!name)
+        return cli_refuse(c, "--to FORM is missing, and -o FILE does not end with .c, .onnx or "
+                             ".json (see mercer help export)");
     cli_suggestion near = {name, NULL, 0};
     for (int64_t i = 0; i < mcr_export_count(); i++) {
         mcr_export_info info = MCR_INIT(mcr_export_info);
@@ -75,14 +90,15 @@ static void print_bound(const mcr_export_report *r)
                r->error, r->error * sqrt(r->largest));
 }
 
-static void print_done(const cli *c, const export_call *call, const mcr_export_report *r)
+static void print_done(const cli *c, const export_call *call, const char *to,
+                       const mcr_export_report *r)
 {
     const char *path = call->output;
     if (c->common.json) {
         cli_json j;
         cli_json_begin(&j, stdout);
         cli_json_text(&j, "model", cli_word(c, 0));
-        cli_json_text(&j, "to", call->to);
+        cli_json_text(&j, "to", to);
         cli_json_text(&j, "output", path);
         if (r->also[0])
             cli_json_text(&j, "header", r->also);
@@ -93,8 +109,8 @@ static void print_done(const cli *c, const export_call *call, const mcr_export_r
         cli_json_end(&j);
     } else if (path && strcmp(path, "-") != 0 && !c->common.quiet) {
         printf("%s: %s exported as ", path, cli_word(c, 0));
-        for (const char *form = call->to; *form; form++)
-            putchar(toupper((unsigned char)*form));
+        for (; *to; to++)
+            putchar(toupper((unsigned char)*to));
         putchar('\n');
         if (r->also[0])
             printf("%s: its header\n", r->also);
@@ -108,6 +124,7 @@ static int run(cli *c, const void *values)
     mcr_model *model = NULL;
     char name[NAME];
     const char *path = call->output ? call->output : "-";
+    const char *to = call->to ? call->to : form_of(call->output);
     if (c->common.json && !call->output)
         return cli_refuse(c, "--json needs -o FILE for the model");
     if (call->doubles + call->floats + call->int8 > 1)
@@ -120,17 +137,17 @@ static int run(cli *c, const void *values)
                                              : call->int8   ? "int8"
                                                             : NULL};
     mcr_export_report report = {.size = sizeof report};
-    int bad = check_form(c, call->to);
+    int bad = check_form(c, to);
     if (!bad)
         bad = cli_output_check(c, call->output);
     if (!bad)
         bad = cli_fail(c, mcr_model_load(&model, c->ctx, cli_word(c, 0)));
     if (!bad)
-        bad = cli_fail(c, cli_export_as(c, model, call->to, &options, path, &report));
+        bad = cli_fail(c, cli_export_as(c, model, to, &options, path, &report));
     if (!bad)
-        print_done(c, call, &report);
+        print_done(c, call, to, &report);
     if (!bad)
-        remark_on_probabilities(c, model, call->to);
+        remark_on_probabilities(c, model, to);
     mcr_model_free(model);
     return bad;
 }
@@ -141,9 +158,8 @@ static const cli_option options[] = {
     {.name = "to",
      .type = CLI_TEXT,
      .offset = AT(to),
-     .required = 1,
      .argument = "FORM",
-     .help = "c (and a header), onnx, json, libsvm (as written by svm-train)"},
+     .help = "c (and a header), onnx, json (default: the end of FILE), libsvm"},
     CLI_OUTPUT_OPTION(AT(output), "output file (default: standard output)"),
     {.name = "double",
      .type = CLI_FLAG,
@@ -170,9 +186,9 @@ static const char *const words[] = {"MODEL", NULL};
 const cli_verb cli_verb_export = {
     .name = "export",
     .summary = "write a model for other programs: C, ONNX, JSON, LIBSVM",
-    .usage = "MODEL --to c|onnx|json|libsvm [-o FILE]",
+    .usage = "MODEL [--to c|onnx|json|libsvm] [-o FILE]",
     .about = "Writes a model in the format of another program; docs/interop.md lists the\n"
-             "limits of each format.\n"
+             "limits of each format. --to may be omitted if FILE ends with .c, .onnx or .json.\n"
              "C: all learners, with kernels on vectors and strings and combinations of them.\n"
              "ONNX: kernels on vectors. Support vector machines use the standard operators in\n"
              "float if these keep five digits (--float: always); other models use plain\n"

@@ -311,6 +311,21 @@ def test_a_number_too_large_for_float_is_refused():
     tap.mercer("export", "model.mercer", "--to", "c", "--double", "-o", "model.c")
 
 
+def test_form_by_the_name_of_the_file():
+    exports.fit_vectors("svm", [], "rbf(gamma=1)", "two")
+    for form in "c", "onnx", "json":
+        tap.mercer("export", "model.mercer", "--to", form, "-o", "model." + form)
+        given = pathlib.Path("model." + form).read_bytes()
+        found = tap.mercer_json("export", "model.mercer", "-o", "model." + form)
+        tap.check_equal(found["to"], form)
+        assert pathlib.Path("model." + form).read_bytes() == given, form
+    assert tap.mercer("export", "model.mercer", "--to", "json", "-o", "odd.c") and pathlib.Path(
+        "odd.c").read_bytes() == pathlib.Path("model.json").read_bytes(), "--to decides"
+    for more in [], ["-o", "model.txt"], ["-o", "json"], ["-o", "model."], ["-o", "-"]:
+        done = tap.mercer("export", "model.mercer", *more, status=2)
+        assert "--to FORM is missing, and -o FILE does not end with .c, .onnx or .json" in done.stderr, done.stderr
+
+
 def test_to_standard_output_there_is_no_header():
     exports.fit_vectors("svm", [], "rbf(gamma=1)", "two")
     text = tap.mercer("export", "model.mercer", "--to", "c", "--name", "abc").stdout
