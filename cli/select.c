@@ -215,6 +215,9 @@ int cli_selection_read(cli *c, cli_selection *s, const cli_splitting *how, mcr_d
         bad = check_marks(c, *data);
     if (!bad)
         bad = set_splits(c, s, how, data);
+    for (int64_t k = 0; k < s->search.kernels && !bad; k++)
+        if (cli_advise_is_default(s->search.kernel[k]))
+            bad = cli_advise_gamma(c, s->search.kernel[k], *data);
     /* For one field of vectors a search has defaults. */
     if (!bad && !given && (!s->searches || mcr_data_fields(*data) > 1))
         bad = cli_advise_kernel(c, kernel, *data);

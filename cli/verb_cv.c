@@ -51,8 +51,6 @@ static int open_job(cv_job *job)
         bad = cli_output_check_table(c, call->output);
     if (!bad)
         bad = cli_selection_read(c, s, &call->split, &job->data, &job->kernel);
-    if (!bad && plain)
-        bad = cli_advise_gamma(c, call->kernels.item[0], job->data);
     /* If fit would choose kernel and options, cv does so on the training objects of each split. */
     if (!bad && !s->searches && !call->plot &&
         cli_choose_is_wanted(c, cli_word(c, 0), call->kernels.count > 0, job->data)) {

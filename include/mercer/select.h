@@ -98,7 +98,8 @@ typedef struct mcr_search {
     /* Kernel expressions to choose from. A number in one may be a range: gamma=1e-4:1e2:log13 (13
      * values with equal ratios), c=0:1:5 (5 values with equal distances), degree=2:4 (2, 3, 4). If
      * there are none: rbf and laplace with ranges of gamma for vectors (only rbf for sparse ones),
-     * spectrum and gkm for strings, wl for graphs. */
+     * spectrum and gkm for strings, wl for graphs. "rbf" alone has the same range of gamma for
+     * data of one field of vectors. */
     const char *const *kernel;
     int64_t kernels;
     /* Options of the learner with ranges. If there are none, C, lambda, nu or neighbors gets a

@@ -205,6 +205,21 @@ static mcr_status read_forms(mcr_grid *g, const mcr_search *search, const mcr_da
     return s;
 }
 
+/* Whether this is the default kernel for vectors, without its gamma: then gamma gets a range. */
+static bool is_plain_rbf(const char *text, const mcr_data *data)
+{
+    static const char want[] = "rbf()";
+    size_t length = 0;
+    mcr_field_info info = MCR_INIT(mcr_field_info);
+    if (mcr_data_fields(data) != 1 || mcr_data_field_info(data, 0, &info) ||
+        !(info.kind & (MCR_DENSE | MCR_SPARSE)))
+        return false;
+    for (; *text; text++)
+        if (!strchr(" \t\n", *text) && (length == 5 || *text != want[length++]))
+            return false;
+    return length == 3 || length == 5;
+}
+
 /* Every kernel with every kind of scaling. */
 static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_data *data)
 {
@@ -230,10 +245,12 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
         int64_t number = g->templates++, which = number / ways;
         mcr_template *t = &g->template[number];
         t->scale = g->scales ? both[number % ways] : g->options->scale;
-        if (kernel[which])
+        bool rbf = kernel[which] && is_plain_rbf(kernel[which], data);
+        if (kernel[which] && !rbf)
             mcr_text_string(&text, kernel[which]);
         else
-            s = default_on_vectors(&text, &vector_kernels[which], g->options, data, t->scale);
+            s = default_on_vectors(&text, &vector_kernels[rbf ? 0 : which], g->options, data,
+                                   t->scale);
         if (!s)
             s = text.status ? text.status : read_template(t, g->ctx, text.bytes);
         mcr_text_free(&text);

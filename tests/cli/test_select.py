@@ -168,6 +168,22 @@ def test_without_hints():
     assert found["best"]["score"] > 0.7, found["best"]
 
 
+def test_rbf_without_gamma_has_a_range():
+    data = sample(n=120, noise=0.2)
+    found = tune("svm", data, "-k", " rbf( )", "-k", "linear", "-C", "1:10:log2")
+    kernels = {p["kernel"] for p in found["table"]}
+    tap.check_equal(len(kernels), 18)
+    assert "linear" in kernels and found["best"]["kernel"].startswith("rbf(gamma="), found["best"]
+    gammas = sorted(float(k[len("rbf(gamma="):-1]) for k in kernels - {"linear"})
+    tap.check_equal(gammas[-1] / gammas[0], 65536)
+    assert tune("svm", data, "-k", "rbf", "-C", "1")["best"]["score"] > 0.9
+    with open("mail.txt", "w") as f:
+        f.write("".join("%s\tabc%d\n" % ("uv"[i % 2], i) for i in range(20)))
+    for verb in ["tune"], ["cv", "-k", "linear"]:
+        done = tap.mercer(verb[0], "svm", "mail.txt", "-k", "rbf", *verb[1:], status=2)
+        assert "rbf is a kernel on vectors" in done.stderr, done.stderr
+
+
 def test_ridge_with_relevance():
     """Runs of the design hold lambda; the model names the lambda that it was trained with."""
     file = sample("friedman", n=150)
