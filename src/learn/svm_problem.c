@@ -303,8 +303,9 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
 {
     if (mcr_data_target_kind(data) == MCR_WORD_TARGETS)
         return mcr_fail(ctx, MCR_BAD_DATA,
-                        "%s: the targets are words (\"%s\"), but regression needs numbers", learner,
-                        mcr_data_class_name(data, 0));
+                        "%s: the targets are words (\"%s\"), but regression needs numbers; are "
+                        "they classes? Then use svm",
+                        learner, mcr_data_class_name(data, 0));
     if (mcr_data_target_kind(data) == MCR_NO_TARGETS)
         return mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_DATA, "%s: the data have no targets", learner),
                           "option target=COLUMN|FILE.npy");

@@ -646,7 +646,7 @@ static void test_bad_calls(void **state)
     test_ok(ctx, mcr_builder_words(b, (const char *const[]){"cat", "dog"}));
     test_ok(ctx, mcr_builder_finish(&p.data, b));
     test_fails(ctx, fit_from(&model, ctx, "svr", "", "linear", p.data, NULL), MCR_BAD_DATA,
-               "regression needs numbers");
+               "regression needs numbers; are they classes? Then use svm");
     assert_null(model);
     problem_free(&p);
 }
