@@ -32,6 +32,7 @@ CASES = {
     "svm sparse": ("motifs -n 400", ["svm", "-k", "spectrum(p=6)", "--form", "primal"]),
     "nu-svm": ("moons -n 3000", ["nu-svm", *RBF]),
     "svr": ("friedman -n 3000", ["svr", *RBF, "-C", "10"]),
+    "svr free": ("friedman -n 1500", ["svr", *RBF, "-C", "100"]),  # the working set becomes everything
     "nu-svr": ("friedman -n 1500", ["nu-svr", *RBF]),
     "one-class": ("moons -n 4000", ["one-class", *RBF]),
     "l1-svm": ("blobs -n 300", ["l1-svm", *RBF]),
@@ -57,7 +58,7 @@ CASES = {
     "perceptron": ("blobs -n 7000 --noise 2", ["perceptron", *RBF, "--passes", "4"]),
     "perceptron voted": ("moons -n 1500 --noise 0.3", ["perceptron", *RBF, "--variant", "voted", "--passes", "5"]),
 }
-USUAL = {"svm", "svm pairs", "ridge", "logistic", "gp", "kmeans", "perceptron"}  # the others by --all
+USUAL = {"svm", "svm pairs", "svr free", "ridge", "logistic", "gp", "kmeans", "perceptron"}  # the others by --all
 
 
 def prepare():
