@@ -16,9 +16,10 @@
 int cli_choose_is_wanted(const cli *c, const char *learner, int kernel_given, const mcr_data *data)
 {
     enum { LEAST = 50 }; /* fewer objects cannot show which point is better */
+    /* If all targets are equal, the learner says why it refuses them. */
     return !kernel_given && cli_learner_can_choose(learner) && !cli_learner_given(c, "C") &&
            !cli_learner_given(c, "lambda") && mcr_data_count(data) >= LEAST &&
-           cli_advise_is_mixed(data);
+           cli_advise_is_mixed(data) && mcr_data_classes(data) != 1;
 }
 
 const char *cli_choose_metric(const cli *c, int balance)

@@ -80,6 +80,29 @@ def test_rbf_without_gamma():
                                  "for example -k 'spectrum(p=3)'\n")
 
 
+def test_table_of_one_class():
+    """There is nothing to choose a kernel by: the reason is not that of a search."""
+    with open("one.csv", "w") as f:
+        f.write("size,colour,kind\n" + "".join("%d,%s,yes\n" % (i * 7 % 60, "uvw"[i % 3]) for i in range(120)))
+    for verb, n in ("fit", 120), ("cv", 96):
+        tap.check_equal(tap.mercer(verb, "svm", "one.csv", status=1).stderr, 'mercer: one.csv: svm: all %d objects '
+                        'are of class "yes"; two classes or more are needed\n' % n)
+
+
+def test_one_line_of_words():
+    """A header alone, unless a model says that the line is an object."""
+    with open("head.csv", "w") as f:
+        f.write("height,weight\n")
+    for verb in (["info", "head.csv"], ["fit", "svm", "head.csv"]):
+        assert "there are no objects in the file, only a header" in tap.mercer(*verb, status=1).stderr
+    with open("words.csv", "w") as f:
+        f.write("".join("%s,%s,%s\n" % ("uv"[i % 2], "pqr"[i % 3], "ab"[i % 2]) for i in range(30)))
+    tap.mercer("fit", "svm", "words.csv", "-k", "equal(column1) + equal(column2)", "-o", "words.mercer")
+    with open("row.csv", "w") as f:
+        f.write("v,q,b\n")
+    tap.check_equal(tap.mercer("predict", "words.mercer", "row.csv").stdout, "b\n")
+
+
 def test_leave_one_out_of_a_singular_system():
     """The remark says that its error is not that of the lambda which was given."""
     with open("far.csv", "w") as f:

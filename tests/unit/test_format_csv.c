@@ -196,6 +196,7 @@ static void refuses(void **state)
     refuse(*state, "a,b\n1,2\n\"x\ny\"z,2\n",
            "f.csv:3: column \"a\": \"x?y\" has text after its closing quote");
     refuse(*state, "y,label\n", "f.csv: there are no objects in the file, only a header");
+    refuse(*state, "height,weight\r\n\n", "f.csv: there are no objects in the file, only a header");
     refuse(*state, "1\n2\n",
            "f.csv: no column is left for the data: if there is no target, say so");
     refuse(*state, "\"1,5\",2\n\"2,5\",3\n",

@@ -15,6 +15,7 @@ typedef struct mcr_csv_maker {
     const char *bytes, *end;
     mcr_csv_field *first; /* the cells of the first record */
     int64_t first_lines;
+    bool alone;        /* there is no other record */
     mcr_words targets; /* their names, as given by the caller */
     int64_t *role;     /* where each role of the table to match is found; NONE: nowhere */
     char *scratch;     /* buffer for names */

@@ -6,7 +6,8 @@
  *
  * The first line is a header if one of its cells starts like a name above a numeric column, or if
  * it contains the name that the caller gave for the target or the weights, or if all its cells are
- * different words and one of them is a common name of a target that does not occur below.
+ * different words and one of them is a common name of a target that does not occur below, or if
+ * there are several such cells and no other line (with a model the line is an object).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,6 +70,9 @@ static mcr_status read_first(mcr_csv_maker *m)
         return MCR_NO_MEMORY;
     m->plan->columns = columns;
     m->bytes = stop;
+    while (stop < m->end && strchr(" \t\r\n", *stop) && *stop)
+        stop++;
+    m->alone = stop == m->end;
     return MCR_OK;
 }
 
@@ -200,7 +204,8 @@ static bool is_header(const mcr_csv_maker *m)
             return true;
         usual |= plan->column[c].usual;
     }
-    return usual && all_different_words(m);
+    bool only = m->alone && plan->columns > 1 && !m->options->like;
+    return (usual || only) && all_different_words(m);
 }
 
 typedef struct named_column {
