@@ -206,7 +206,10 @@ static mcr_status find_error(mcr_fitted *f, const mcr_gp *gp)
         s = add_error(f, gp, own ? own : gp->gram, work);
     mcr_gram_close(own);
     mcr_free(gp->ctx, work);
-    return s;
+    if (s != MCR_STOPPED)
+        return s;
+    f->objective_error = fabs(gp->f); /* at a limit: the model stays, and no digit is certain */
+    return MCR_OK;
 }
 
 static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)

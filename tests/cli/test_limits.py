@@ -94,6 +94,16 @@ def test_a_solution_on_features_is_kept():
         assert kept > (looks - looks // 2) // 2, (learner, looks, kept)
 
 
+def test_a_solved_process_is_kept():
+    """The product that bounds the error of the likelihood may come after the limit: the model stays without it."""
+    table("n.csv", 300, 0)
+    call = ["fit", "gp", "n.csv", "-k", "rbf(gamma=0.5)", "--max-steps", "2", "--time-limit", "1000", "--quiet",
+            "-o", "m.mercer"]
+    _, looks, _ = run("jump:0", *call, status=(0,))
+    kept = sum(run("jump:%d" % at, *call)[0].returncode == 0 for at in range(looks // 2, looks))
+    assert kept > (looks - looks // 2) // 2, (looks, kept)
+
+
 def test_nothing_long_follows():
     """After the limit few looks follow: the score of the training objects is not computed to its end, though
     each of its loops is too short to report progress."""
