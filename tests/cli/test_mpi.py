@@ -325,6 +325,27 @@ def test_a_rank_that_dies():
     assert not [name for name in os.listdir(".") if name.startswith("m.mercer")], os.listdir(".")
 
 
+def test_a_clock_that_jumps():
+    """The time limit of one rank is over before those of the others: all of them stop, and there is a model."""
+    if not os.environ.get("MERCER_CLOCK"):
+        tap.skip("no library that has another clock: not with sanitizers")
+    tap.mercer("sample", "blobs", "-n", "900", "--noise", "2", "-o", "b.csv")
+    shim = os.environ["MERCER_SHIM"] + ":" + os.environ["MERCER_CLOCK"]
+    for learner in ("svm", "logistic") if ALL else ("svm",):
+        call = command(1, "fit", learner, "b.csv", *FALKON, "--threads", "1", "--time-limit", "100000", "--timeout", "1e9",
+                       "--json")
+        stops = []
+        for look in range(100, 500, 20) if ALL else (180, 260, 340):
+            jump = ["-n", "1", "-x", "LD_PRELOAD=" + shim, "-x", "CLOCK=jump:%d" % look]
+            done = subprocess.run(call + [":", *jump, *call[call.index(PROGRAM):]], capture_output=True, text=True,
+                                  timeout=100, stdin=subprocess.DEVNULL)
+            if done.returncode:
+                one_line(done, "before there was a model to keep")
+                continue
+            stops.append(json.loads(done.stdout)["stop"])
+        assert "time" in stops and set(stops) <= {"time", "optimal"}, stops
+
+
 def continue_elsewhere(fit, data, *more):
     """Killed in the middle on 3 ranks, and finished on 2 and on one: the same model to 1e-8."""
     tap.mercer(*fit, "-o", "one.mercer")
