@@ -288,6 +288,11 @@ def test_faults():
     one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
     tap.mercer("sample", "moons", "-n", "100", "-o", "m.csv")
     one_line(mpi(2, "fit", "svm", "m.csv", "-k", "rbf(gamma=1)", status=2), "svm", "--approx falkon")
+    lines = open("m.csv").read().splitlines()
+    pathlib.Path("same.csv").write_text("\n".join([lines[0], *(v for v in lines if v.endswith(",1"))]) + "\n")
+    one_line(mpi(2, "fit", "svm", "same.csv", *FALKON, status=1), "all 50 objects are of class")
+    pathlib.Path("alone.csv").write_text("x%s,y\n1,2\n" % ("x" * 100))  # all lines of the first rank are the header
+    one_line(mpi(2, "fit", "svm", "alone.csv", *FALKON, status=1), 'there is one object, of class "2"')
     one_line(mpi(2, "fit", "svm", "m.csv", *FALKON, "--probability", "yes", status=2), "probabilities", "logistic")
     one_line(mpi(2, "fit", "svm", "m.csv", "-C", "inf", status=2), "hard margin", "finite C")
     one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
@@ -310,6 +315,20 @@ def children(pid):
             return ranks
         time.sleep(0.05)
     raise AssertionError("no ranks: " + found)
+
+
+def test_cuts_at_odd_places():
+    """A last line without an end, which other lines follow in a part; a first part that is the header alone."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "m.csv")
+    text = open("m.csv").read()
+    pathlib.Path("open.csv").write_text(text.rstrip("\n"))
+    pathlib.Path("long.csv").write_text(text.replace("x1", "x" * 9000, 1))
+    tap.mercer("fit", "svm", "m.csv", *FALKON, "-o", "m.mercer", "--quiet")
+    tap.mercer("predict", "m.mercer", "m.csv", "--scores", "-o", "one.csv", "--quiet")
+    for p in (1, 2, 3, 4) if ALL else (3,):
+        mpi(p, "predict", "m.mercer", "open.csv", "--scores", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv", 1e-12)
+        tap.check_equal(json.loads(mpi(p, "fit", "svm", "long.csv", *FALKON, "--json").stdout)["n"], 60, "objects")
 
 
 def test_a_rank_that_dies():
