@@ -23,7 +23,7 @@ typedef struct file {
     FILE *from;
     int64_t size;
     double changed; /* modification time */
-    char *head;     /* whole lines from the beginning */
+    char *head;     /* whole lines from the beginning, each with its end */
     int64_t head_bytes;
 } file;
 
@@ -87,7 +87,10 @@ static mcr_status get_head(file *f)
     if (s)
         return s;
     f->head = mcr_alloc(f->ctx, (size_t)f->head_bytes + 1, 1);
-    return f->head ? get_bytes(f, 0, f->head_bytes, f->head) : MCR_NO_MEMORY;
+    s = f->head ? get_bytes(f, 0, f->head_bytes, f->head) : MCR_NO_MEMORY;
+    if (!s && f->head_bytes > 0 && f->head[f->head_bytes - 1] != '\n')
+        f->head[f->head_bytes++] = '\n'; /* other lines will follow the last one of the file */
+    return s;
 }
 
 static mcr_status open_file(file *f, mcr *ctx, const char *path)
@@ -165,12 +168,41 @@ static mcr_status read_bytes(mcr_data **out, const file *f, const char *bytes, i
     return mcr_data_read_memory(out, f->ctx, f->path, bytes, (size_t)count, o);
 }
 
-static bool splits_quotes(const char *bytes, int64_t count)
+static mcr_status check_quotes(const file *f, const char *bytes, int64_t count)
 {
     int64_t quotes = 0;
     for (int64_t i = 0; i < count; i++)
         quotes += bytes[i] == '"';
-    return quotes % 2 != 0;
+    return quotes % 2 == 0
+               ? MCR_OK
+               : mcr_fail_at(f->ctx, MCR_BAD_DATA, f->path, 0,
+                             "a field in quotes has a line break: such files cannot be cut into "
+                             "parts");
+}
+
+/* The lines before byte `end` of the head, perhaps only those before the first row. The head
+ * determines the columns; how many of its rows come later is found by reading these twice. */
+static mcr_status read_few(mcr_data **out, const file *f, int64_t end, const mcr_read_options *o)
+{
+    int64_t later = f->head_bytes - end, rows;
+    mcr_data *head = NULL, *more = NULL;
+    char *bytes = mcr_alloc(f->ctx, (size_t)(f->head_bytes + later), 1);
+    mcr_status s = bytes ? check_quotes(f, f->head, end) : MCR_NO_MEMORY;
+    if (!s) {
+        memcpy(bytes, f->head, (size_t)f->head_bytes);
+        memcpy(bytes + f->head_bytes, f->head + end, (size_t)later);
+        s = read_bytes(&head, f, f->head, f->head_bytes, o);
+    }
+    if (!s)
+        s = read_bytes(&more, f, bytes, f->head_bytes + later, o);
+    if (!s) {
+        rows = 2 * mcr_data_count(head) - mcr_data_count(more);
+        s = mcr_data_select(out, head, (mcr_rows){NULL, 0, rows});
+    }
+    mcr_data_free(more);
+    mcr_data_free(head);
+    mcr_free(f->ctx, bytes);
+    return s;
 }
 
 /* The lines that begin at bytes first to end - 1. They are preceded by the head, so that all ranks
@@ -178,33 +210,27 @@ static bool splits_quotes(const char *bytes, int64_t count)
 static mcr_status read_lines(mcr_data **out, const file *f, int64_t first, int64_t end,
                              const mcr_read_options *o)
 {
-    int64_t skip = first > 0 ? f->head_bytes : 0, count = skip + end - first, from = 0, rows = 0;
+    int64_t skip = first > 0 ? f->head_bytes : 0, count = skip + end - first, from = 0;
     mcr_data *head = NULL, *all = NULL;
-    bool short_of = first == 0 && end < f->head_bytes;
+    if (first == 0 && end < f->head_bytes && end < f->size)
+        return read_few(out, f, end, o);
     char *bytes = mcr_alloc(f->ctx, (size_t)count + 1, 1);
     mcr_status s = bytes ? MCR_OK : MCR_NO_MEMORY;
     if (!s && skip)
         memcpy(bytes, f->head, (size_t)skip);
     if (!s)
         s = get_bytes(f, first, end - first, bytes + skip);
-    if (!s && splits_quotes(bytes + skip, end - first))
-        s = mcr_fail_at(f->ctx, MCR_BAD_DATA, f->path, 0,
-                        "a field in quotes has a line break: such files cannot be cut into parts");
+    if (!s)
+        s = check_quotes(f, bytes + skip, end - first);
     if (!s && first > 0)
         s = read_bytes(&head, f, f->head, f->head_bytes, o);
     if (!s)
         s = read_bytes(&all, f, bytes, count, o);
     s = place_fault(f, s, first > 0 ? count_lines(f->head, f->head_bytes) : 0, first);
-    if (!s)
+    if (!s) {
         from = head ? mcr_data_count(head) : 0;
-    if (!s)
-        rows = mcr_data_count(all) - from;
-    if (!s && short_of) { /* few lines: the head determines the columns */
-        mcr_data_free(all);
-        s = read_bytes(&all, f, f->head, f->head_bytes, o);
+        s = mcr_data_select(out, all, (mcr_rows){NULL, from, mcr_data_count(all) - from});
     }
-    if (!s)
-        s = mcr_data_select(out, all, (mcr_rows){NULL, from, rows});
     mcr_data_free(head);
     mcr_data_free(all);
     mcr_free(f->ctx, bytes);

@@ -231,11 +231,13 @@ static mcr_status run_task(task *t, mcr_binary *r)
 }
 
 /* Marks the objects that the problem gets wrong. Of several classes, an object that wins all of its
- * own class's pairs has the most votes; others must be predicted. */
+ * own class's pairs has the most votes; others must be predicted. With an approximate map all are
+ * (mcr_learn), and a checkpoint does not have their f. */
 static void mark_wrong(const task *t, const mcr_binary *r)
 {
     const job *j = t->j;
-    for (int64_t i = 0; i < t->n && !j->curve && j->rule != MCR_RULE_LARGEST; i++)
+    bool known = !j->curve && !j->form.map && j->rule != MCR_RULE_LARGEST;
+    for (int64_t i = 0; i < t->n && known; i++)
         if ((r->f[i] + r->bias > 0) != (t->y[i] > 0))
             __atomic_store_n(&j->right[t->row[i]], j->rule == MCR_RULE_BINARY ? 0 : 2,
                              __ATOMIC_RELAXED);

@@ -278,24 +278,28 @@ mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *d
                           "option target=COLUMN|FILE.npy");
     int64_t seen = 0, n = mcr_data_count(data), classes = mcr_data_classes(data);
     const int32_t *class_of = mcr_data_class_of(data);
+    double all = (double)n;
+    mcr_status s = mcr_team_sum(ctx, &all, 1);
+    if (s)
+        return s;
     for (int64_t i = 1; i < n; i++)
         seen += class_of[i] != class_of[0];
     if (mcr_team_of_rows(ctx)) /* others have other objects: the list of classes is that of all */
         seen = classes > 1;
-    if (!seen && n == 1)
+    const char *name = all > 0 ? mcr_data_class_name(data, n > 0 ? class_of[0] : 0) : "(none)";
+    if (!seen && all == 1)
         return mcr_fail(ctx, MCR_BAD_DATA,
                         "%s: there is one object, of class \"%s\"; two classes or more are needed",
-                        learner, mcr_data_class_name(data, class_of[0]));
+                        learner, name);
     if (!seen)
         return mcr_fail(ctx, MCR_BAD_DATA,
-                        "%s: all %lld objects are of class \"%s\"; two classes or more are needed",
-                        learner, (long long)n,
-                        n ? mcr_data_class_name(data, class_of[0]) : "(none)");
+                        "%s: all %.0f objects are of class \"%s\"; two classes or more are needed",
+                        learner, all, name);
     if (classes > 10000)
         return mcr_fail(ctx, MCR_BAD_DATA,
-                        "%s: %lld classes in %lld objects; are the targets real numbers? Then use "
+                        "%s: %lld classes in %.0f objects; are the targets real numbers? Then use "
                         "svr",
-                        learner, (long long)classes, (long long)n);
+                        learner, (long long)classes, all);
     return MCR_OK;
 }
 

@@ -105,9 +105,13 @@ static mcr_status score_classes(mcr_model *m, const mcr_data *data, int64_t firs
         s = mcr_predict(m->ctx, m, part, value, NULL, NULL);
     for (int64_t i = 0; i < open && !s; i++)
         right += value[i] == (double)mcr_data_class_of(part)[i];
-    double count[] = {(double)right, (double)(n - first)};
-    if (!s)
-        s = mcr_team_sum(m->ctx, count, 2);
+    /* If one of the processes that share the rows has no time left, none has a score. */
+    bool stopped = s == MCR_STOPPED;
+    double count[] = {(double)right, (double)(n - first), stopped};
+    if (!s || stopped)
+        s = mcr_team_sum(m->ctx, count, 3);
+    if (!s && count[2] > 0)
+        s = MCR_STOPPED;
     if (!s)
         m->report.accuracy = count[0] / count[1];
     mcr_data_free(part);
@@ -294,7 +298,10 @@ static mcr_status learn_in_time(mcr_model *m, const mcr_options *options, const 
     if (s == MCR_STOPPED && limit > 0 && !ctx->user_stopped)
         mcr_fail(ctx, s, "the time limit of %.6g s was reached before there was a model to keep",
                  limit);
-    if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && mcr_deadline_over(ctx))
+    double late = mcr_deadline_over(ctx); /* in one of the processes that share the rows: in all */
+    if (!s)
+        s = mcr_team_largest(ctx, &late, 1);
+    if (!s && m->fitted->stop == MCR_STOP_INTERRUPTED && late > 0)
         m->fitted->stop = MCR_STOP_TIME;
     if (!s)
         adopt_kernel(m);

@@ -72,8 +72,9 @@ static mcr_status space_before(mcr_gram *d, const mcr_qp *p, const double *b,
     return mcr_gram_total(d, space, 1);
 }
 
-/* The same as below where others have other rows: the level of the slopes is found by bisection,
- * and the coefficients at it take equal shares of what is left. */
+/* set_bounds for rows that are spread: nobody can sort all slopes, so that the slope up to which
+ * coefficients go back is found by bisection. Those with this slope take equal shares of what is
+ * left of the excess. order: of this process; their b are at the bounds that are farther from 0. */
 static mcr_status share_excess(mcr_gram *d, const mcr_qp *p, double excess, double *b,
                                const mcr_ranked *order, int64_t count, bool up)
 {

@@ -143,7 +143,7 @@ static mcr_status take_all(mcr_sampled *t, mcr_rows rows, const double *weight, 
     return s;
 }
 
-/* The matrix of every so manieth row; the first of these rows is number `first` of all. */
+/* The matrix of one of each `step` rows; the first of these rows is number `first` of all. */
 static mcr_status take_some(mcr_sampled *t, mcr_rows rows, int64_t first, int64_t all,
                             const double *weight, double h)
 {

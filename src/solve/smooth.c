@@ -275,16 +275,23 @@ static mcr_status narrow(mcr_hinge *t, double h)
 
 /* ---- samples ----------------------------------------------------------------------------------*/
 
+/* Where run i of `count` runs of n objects begins: i n / count, but n count may be too large. */
+static int64_t run_start(int64_t i, int64_t n, int64_t count)
+{
+    return i * (n / count) + i * (n % count) / count;
+}
+
 /* One object of each of `count` runs of equal length, with bounds in proportion; count = n: all.
  * Then the slopes and coefficients for the weights that there are. */
 static mcr_status take_sample(mcr_hinge *t, int64_t count, uint64_t number)
 {
     int64_t n = t->every, own = 0;
+    int64_t begin = count < n ? 0 : t->first, end = count < n ? count : t->first + t->n;
     double sum[2] = {0, 0}; /* of all, and of these */
     mcr_random r = mcr_random_stream(mcr_seed(t->ctx), "sample of objects", number);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t first = i * n / count, end = (i + 1) * n / count;
-        int64_t row = first + (end - first > 1 ? mcr_random_below(&r, end - first) : 0) - t->first;
+    for (int64_t i = begin; i < end; i++) { /* of other processes, too: the numbers are the same */
+        int64_t first = run_start(i, n, count), length = run_start(i + 1, n, count) - first;
+        int64_t row = first + (length > 1 ? mcr_random_below(&r, length) : 0) - t->first;
         if (row < 0 || row >= t->n)
             continue;
         t->row[own++] = row;

@@ -288,6 +288,11 @@ def test_faults():
     one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
     tap.mercer("sample", "moons", "-n", "100", "-o", "m.csv")
     one_line(mpi(2, "fit", "svm", "m.csv", "-k", "rbf(gamma=1)", status=2), "svm", "--approx falkon")
+    lines = open("m.csv").read().splitlines()
+    pathlib.Path("same.csv").write_text("\n".join([lines[0], *(v for v in lines if v.endswith(",1"))]) + "\n")
+    one_line(mpi(2, "fit", "svm", "same.csv", *FALKON, status=1), "all 50 objects are of class")
+    pathlib.Path("alone.csv").write_text("x%s,y\n1,2\n" % ("x" * 100))  # all lines of the first rank are the header
+    one_line(mpi(2, "fit", "svm", "alone.csv", *FALKON, status=1), 'there is one object, of class "2"')
     one_line(mpi(2, "fit", "svm", "m.csv", *FALKON, "--probability", "yes", status=2), "probabilities", "logistic")
     one_line(mpi(2, "fit", "svm", "m.csv", "-C", "inf", status=2), "hard margin", "finite C")
     one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
@@ -312,6 +317,20 @@ def children(pid):
     raise AssertionError("no ranks: " + found)
 
 
+def test_cuts_at_odd_places():
+    """A last line without an end, which other lines follow in a part; a first part that is the header alone."""
+    tap.mercer("sample", "moons", "-n", "60", "-o", "m.csv")
+    text = open("m.csv").read()
+    pathlib.Path("open.csv").write_text(text.rstrip("\n"))
+    pathlib.Path("long.csv").write_text(text.replace("x1", "x" * 9000, 1))
+    tap.mercer("fit", "svm", "m.csv", *FALKON, "-o", "m.mercer", "--quiet")
+    tap.mercer("predict", "m.mercer", "m.csv", "--scores", "-o", "one.csv", "--quiet")
+    for p in (1, 2, 3, 4) if ALL else (3,):
+        mpi(p, "predict", "m.mercer", "open.csv", "--scores", "-o", "p.csv", "--quiet")
+        check_same("p.csv", "one.csv", 1e-12)
+        tap.check_equal(json.loads(mpi(p, "fit", "svm", "long.csv", *FALKON, "--json").stdout)["n"], 60, "objects")
+
+
 def test_a_rank_that_dies():
     tap.mercer("sample", "friedman", "-n", "20000", "-o", "f.csv")
     call = command(2, "fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "1500", "--tol",
@@ -323,6 +342,27 @@ def test_a_rank_that_dies():
     assert job.returncode != 0, out
     assert "signal 9" in err or "aborted" in err or "lost" in err, err
     assert not [name for name in os.listdir(".") if name.startswith("m.mercer")], os.listdir(".")
+
+
+def test_a_clock_that_jumps():
+    """The time limit of one rank is over before those of the others: all of them stop, and there is a model."""
+    if not os.environ.get("MERCER_CLOCK"):
+        tap.skip("no library that has another clock: not with sanitizers")
+    tap.mercer("sample", "blobs", "-n", "900", "--noise", "2", "-o", "b.csv")
+    shim = os.environ["MERCER_SHIM"] + ":" + os.environ["MERCER_CLOCK"]
+    for learner in ("svm", "logistic") if ALL else ("svm",):
+        call = command(1, "fit", learner, "b.csv", *FALKON, "--threads", "1", "--time-limit", "100000", "--timeout", "1e9",
+                       "--json")
+        stops = []
+        for look in range(100, 500, 20) if ALL else (180, 260, 340):
+            jump = ["-n", "1", "-x", "LD_PRELOAD=" + shim, "-x", "CLOCK=jump:%d" % look]
+            done = subprocess.run(call + [":", *jump, *call[call.index(PROGRAM):]], capture_output=True, text=True,
+                                  timeout=100, stdin=subprocess.DEVNULL)
+            if done.returncode:
+                one_line(done, "before there was a model to keep")
+                continue
+            stops.append(json.loads(done.stdout)["stop"])
+        assert "time" in stops and set(stops) <= {"time", "optimal"}, stops
 
 
 def continue_elsewhere(fit, data, *more):
