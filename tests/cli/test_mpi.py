@@ -30,7 +30,7 @@ def command(ranks, *args):
 
 
 def mpi(ranks, *args, status=0):
-    done = subprocess.run(command(ranks, *args), capture_output=True, text=True, timeout=100,
+    done = subprocess.run(command(ranks, *args), capture_output=True, text=True, timeout=600,
                           stdin=subprocess.DEVNULL)
     assert done.returncode == status, "exit status %d, expected %d: %s\n%s\n%s" % (
         done.returncode, status, " ".join(map(str, args)), done.stdout[-2000:], done.stderr[-2000:])
@@ -301,7 +301,7 @@ def test_faults():
     one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--timeout", "soon", status=2), "--timeout", "soon")
     call = command(1, "fit", "ridge", "f.csv", *FALKON, "-o", "m.mercer")
     done = subprocess.run(call + [":", "-n", "1", *call[call.index(PROGRAM):], "--seed", "7"], capture_output=True,
-                          text=True, timeout=100)
+                          text=True, timeout=600)
     one_line(done, "different words")
     assert not os.path.exists("m.mercer")
 
@@ -338,7 +338,7 @@ def test_a_rank_that_dies():
     call.remove("-q")
     job = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     os.kill(children(job.pid)[1], signal.SIGKILL)
-    out, err = job.communicate(timeout=100)
+    out, err = job.communicate(timeout=600)
     assert job.returncode != 0, out
     assert "signal 9" in err or "aborted" in err or "lost" in err, err
     assert not [name for name in os.listdir(".") if name.startswith("m.mercer")], os.listdir(".")
@@ -357,7 +357,7 @@ def test_a_clock_that_jumps():
         for look in range(100, 500, 20) if ALL else (180, 260, 340):
             jump = ["-n", "1", "-x", "LD_PRELOAD=" + shim, "-x", "CLOCK=jump:%d" % look]
             done = subprocess.run(call + [":", *jump, *call[call.index(PROGRAM):]], capture_output=True, text=True,
-                                  timeout=100, stdin=subprocess.DEVNULL)
+                                  timeout=600, stdin=subprocess.DEVNULL)
             if done.returncode:
                 one_line(done, "before there was a model to keep")
                 continue
@@ -376,7 +376,7 @@ def continue_elsewhere(fit, data, *more):
         time.sleep(0.01)
     if job.poll() is None:
         os.kill(ranks[1], signal.SIGKILL)
-    job.wait(timeout=100)
+    job.wait(timeout=600)
     tap.check_equal(open("c", "rb").readline(), b"mercer checkpoint\n")
     for p in (2, 0):
         shutil.copy("c", "d")
@@ -450,7 +450,7 @@ def test_ranks_with_other_data():
         call = command(1, *words)
         at = call.index(PROGRAM)
         first, second = ([*call[:at], "--wdir", folder, *call[at:]] for folder in ("a", "b"))
-        done = subprocess.run(first + [":"] + second[second.index("-n"):], capture_output=True, text=True, timeout=100)
+        done = subprocess.run(first + [":"] + second[second.index("-n"):], capture_output=True, text=True, timeout=600)
         tap.check_equal(done.returncode, 1)
         one_line(done, said)
 
@@ -468,7 +468,7 @@ def test_a_search_that_is_killed():
         time.sleep(0.002)
     if job.poll() is None:
         os.kill(ranks[1], signal.SIGKILL)
-    job.wait(timeout=100)
+    job.wait(timeout=600)
     if not os.path.exists("p.mercer.tuning"):
         tap.skip("the search had ended before it could be killed")
     for p in (2, 0):
@@ -503,7 +503,7 @@ def test_the_job_for_slurm():
     """The script, with mpirun in place of srun: options, a model, no checkpoint left."""
     tap.mercer("sample", "friedman", "-n", "300", "-o", "part-1.csv")
     call = command(2)
-    done = subprocess.run([str(tap.ROOT / "mpi" / "slurm.sh")], capture_output=True, text=True, timeout=100,
+    done = subprocess.run([str(tap.ROOT / "mpi" / "slurm.sh")], capture_output=True, text=True, timeout=600,
                           env=dict(os.environ, LAUNCH=" ".join(call[:-1]), PROGRAM=PROGRAM, MEMORY="1G",
                                    OPTIONS="-k rbf(gamma=0.5) --approx falkon --rank 30"), stdin=subprocess.DEVNULL)
     tap.check_equal(done.returncode, 0, done.stderr)
