@@ -393,6 +393,50 @@ static mcr_status become_whole(mcr_smo *s)
     return mcr_smo_open_precision(s, s->precise);
 }
 
+/* Whether a round gained nothing, or too many long ones (as many steps as are allowed) gained no more
+ * than rounding: the tolerance is below the resolution of these numbers. */
+static bool gains_nothing(mcr_smo *s, bool is_long, double change)
+{
+    mcr_smo_trend *trend = &s->trend;
+    double least = 0;
+    if (is_long)
+        rounding(s, &least);
+    trend->sum += change;
+    trend->fruitless = trend->sum < trend->lowest - least ? 0 : trend->fruitless + 1;
+    trend->lowest = fmin(trend->sum, trend->lowest);
+    return trend->fruitless == FRUITLESS_ROUNDS;
+}
+
+/* A working set, its inner problem, and the gradient of all objects; `was` is space for the set of
+ * the round before. *stop becomes MCR_STOP_STUCK if the round gained nothing. */
+static mcr_status one_round(mcr_smo *s, double violation, double noise, mcr_smo_candidate *was,
+                            mcr_stop *stop)
+{
+    s->result->rounds++;
+    mcr_status st = mcr_smo_resize_set(s);
+    if (st)
+        return st;
+    int64_t added = mcr_smo_renew_set(s, was), changed = 0;
+    if ((st = mcr_smo_fill_block(s, added)))
+        return st;
+    int64_t most = 100 * s->most_slots + 100000, left = s->p->most_steps - s->result->steps;
+    if (s->p->most_steps && left < most)
+        most = left;
+    double share = s->stored ? STORED_SHARE : INNER_SHARE;
+    int64_t steps = mcr_smo_solve_block(
+        s, fmax(share * violation, INNER_LEAST * fmax(s->p->tolerance, noise)), most);
+    if (s->row_status)
+        return s->row_status;
+    double before_rows = s->work, began = mcr_now(), change;
+    if ((st = mcr_smo_take_over(s, &changed, &change)))
+        return st;
+    if (s->work > before_rows)
+        s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
+    if (gains_nothing(s, steps == most, change) || (changed == 0 && added == 0))
+        *stop = MCR_STOP_STUCK;
+    return MCR_OK;
+}
+
 /* Rounds until the running gradient satisfies the conditions on the whole set, or a limit; or until
  * the set becomes everything. */
 static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
@@ -403,8 +447,8 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
     if (!trend->on) /* else they go on */
         *trend = (mcr_smo_trend){.on = true, .before = INFINITY};
     *stop = MCR_STOP_OPTIMAL;
-    while (!st) {
-        double violation = mcr_smo_look(s), change;
+    while (!st && !*stop) {
+        double violation = mcr_smo_look(s);
         if (violation <= goal(s)) {
             if (!s->rests)
                 break;
@@ -413,12 +457,12 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         }
         if ((*stop = look_at_limits(s, violation)) || (st = mcr_smo_offer(s)))
             break;
-        /* Floats cannot tell more; doubles go on. */
+        /* Beyond the precision of floats, doubles continue. */
         double noise = s->trial || s->precise ? 0 : rounding(s, NULL);
         if (noise >= TOO_ROUGH * s->p->tolerance && violation <= FLOAT_NOISE * noise)
             break;
-        /* The next round may be the last, where it need not do more than it is asked to and the one
-         * before did about that. */
+        /* The next round may be the last if it need not do more than is asked, and the one before
+         * did about that. */
         bool last = INNER_SHARE * violation <= 2 * goal(s) &&
                     violation < 3 * INNER_SHARE * trend->before;
         trend->before = violation;
@@ -428,39 +472,7 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
             st = become_whole(s);
             break;
         }
-        s->result->rounds++;
-        if ((st = mcr_smo_resize_set(s)))
-            break;
-        int64_t added = mcr_smo_renew_set(s, was), changed = 0;
-        if ((st = mcr_smo_fill_block(s, added)))
-            break;
-        int64_t most = 100 * s->most_slots + 100000, left = s->p->most_steps - s->result->steps;
-        if (s->p->most_steps && left < most)
-            most = left;
-        int64_t steps = mcr_smo_solve_block(
-            s,
-            fmax((s->stored ? STORED_SHARE : INNER_SHARE) * violation,
-                 INNER_LEAST * fmax(s->p->tolerance, noise)),
-            most);
-        if ((st = s->row_status))
-            break;
-        double before_rows = s->work, began = mcr_now();
-        if ((st = mcr_smo_take_over(s, &changed, &change)))
-            break;
-        if (s->work > before_rows)
-            s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
-        /* Rounds that gain nothing, or very long ones that gain no more than rounding: the
-         * tolerance is below the resolution of these numbers. */
-        double least = 0;
-        if (steps == most)
-            rounding(s, &least);
-        trend->sum += change;
-        trend->fruitless = trend->sum < trend->lowest - least ? 0 : trend->fruitless + 1;
-        trend->lowest = fmin(trend->sum, trend->lowest);
-        if ((changed == 0 && added == 0) || trend->fruitless == FRUITLESS_ROUNDS) {
-            *stop = MCR_STOP_STUCK;
-            break;
-        }
+        st = one_round(s, violation, noise, was, stop);
     }
     trend->on = false;
     mcr_free(s->ctx, was);
