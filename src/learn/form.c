@@ -126,11 +126,10 @@ static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr
 }
 
 /* Whether to keep features as doubles, if all of them fit: floats show in the eighth digit of
- * predictions. Solvers that read features many times are faster with floats. */
+ * predictions. The others do with floats, which are faster. */
 static bool takes_doubles(const mcr_form_work *work)
 {
-    return work->kind == MCR_WORK_RIDGE || work->kind == MCR_WORK_SMOOTH ||
-           work->kind == MCR_WORK_PCA;
+    return work->kind <= MCR_WORK_PCA;
 }
 
 static mcr_status make_approximate(mcr_form *form, const mcr_learning *in,
