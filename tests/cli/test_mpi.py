@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -37,6 +38,12 @@ def mpi(ranks, *args, status=0):
     return done
 
 
+def side_by_side(work, calls):
+    """Most of the time of a call of mpirun is waiting."""
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(work, calls))
+
+
 def numbers(path):
     """Without a header, which may name pairs of classes: 0 : 1."""
     return [[float(v) for v in line.replace(",", " ").split()] for line in open(path)
@@ -58,18 +65,22 @@ def compare(learner, data, ranks, *options, more=("--scores",)):
     """Trains with one process and with several; predicts with several what one predicts."""
     one = tap.mercer_json("fit", learner, data, *options, "-o", "one.mercer")
     tap.mercer("predict", "one.mercer", data, *more, "-o", "one.csv", "--quiet")
-    for p in ranks:
-        out = json.loads(mpi(p, "fit", learner, data, *options, "-o", "p.mercer", "--json").stdout)
+
+    def check(p):
+        model, scores, again = "p%d.mercer" % p, "p%d.csv" % p, "q%d.csv" % p
+        out = json.loads(mpi(p, "fit", learner, data, *options, "-o", model, "--json").stdout)
         for key in ("n", "classes", "support", "stop", "kernel", "learner"):
             tap.check_equal(out[key], one[key], key)
         tap.check_near(out["objective"], one["objective"], 1e-8, "objective")
         for key in ("mse", "r2", "accuracy"):
             if one["train"].get(key) is not None:
                 tap.check_near(out["train"][key], one["train"][key], 1e-8, key)
-        tap.mercer("predict", "p.mercer", data, *more, "-o", "p.csv", "--quiet")
-        check_same("p.csv", "one.csv")
-        mpi(p, "predict", "one.mercer", data, *more, "-o", "q.csv", "--quiet")
-        check_same("q.csv", "one.csv", 1e-12)
+        tap.mercer("predict", model, data, *more, "-o", scores, "--quiet")
+        check_same(scores, "one.csv")
+        mpi(p, "predict", "one.mercer", data, *more, "-o", again, "--quiet")
+        check_same(again, "one.csv", 1e-12)
+
+    side_by_side(check, ranks)
 
 
 def test_ridge():
@@ -284,22 +295,26 @@ def test_faults():
     lines[3400] = "0.5,what"
     pathlib.Path("bad.csv").write_text("\n".join(lines) + "\n")
     fit = ["fit", "ridge", "bad.csv", *FALKON, "-o", "m.mercer"]
-    one_line(mpi(3, *fit, status=1), "rank 2", "bad.csv:3401")
-    one_line(mpi(2, "fit", "svr", "f.csv", status=2), "svr", "spread")
-    one_line(mpi(2, "fit", "ridge", "f.csv", "-k", "linear", "--approx", "none", status=2), "--approx falkon")
     tap.mercer("sample", "moons", "-n", "100", "-o", "m.csv")
-    one_line(mpi(2, "fit", "svm", "m.csv", "-k", "rbf(gamma=1)", status=2), "svm", "--approx falkon")
     lines = open("m.csv").read().splitlines()
     pathlib.Path("same.csv").write_text("\n".join([lines[0], *(v for v in lines if v.endswith(",1"))]) + "\n")
-    one_line(mpi(2, "fit", "svm", "same.csv", *FALKON, status=1), "all 50 objects are of class")
     pathlib.Path("alone.csv").write_text("x%s,y\n1,2\n" % ("x" * 100))  # all lines of the first rank are the header
-    one_line(mpi(2, "fit", "svm", "alone.csv", *FALKON, status=1), 'there is one object, of class "2"')
-    one_line(mpi(2, "fit", "svm", "m.csv", *FALKON, "--probability", "yes", status=2), "probabilities", "logistic")
-    one_line(mpi(2, "fit", "svm", "m.csv", "-C", "inf", status=2), "hard margin", "finite C")
-    one_line(mpi(2, "info", "f.csv", status=2), "run mercer for info")
-    one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--memory", "10K", status=1), "landmarks", "--memory")
-    one_line(mpi(2, "fit", "ridge", "nothing.csv", *FALKON, status=1), "nothing.csv", "No such file")
-    one_line(mpi(2, "fit", "ridge", "f.csv", *FALKON, "--timeout", "soon", status=2), "--timeout", "soon")
+    rbf = ["-k", "rbf(gamma=1)"]
+    faults = [
+        (3, 1, fit, ["rank 2", "bad.csv:3401"]),
+        (2, 2, ["fit", "svr", "f.csv"], ["svr", "spread"]),
+        (2, 2, ["fit", "ridge", "f.csv", "-k", "linear", "--approx", "none"], ["--approx falkon"]),
+        (2, 2, ["fit", "svm", "m.csv", *rbf], ["svm", "--approx falkon"]),
+        (2, 1, ["fit", "svm", "same.csv", *FALKON], ["all 50 objects are of class"]),
+        (2, 1, ["fit", "svm", "alone.csv", *FALKON], ['there is one object, of class "2"']),
+        (2, 2, ["fit", "svm", "m.csv", *FALKON, "--probability", "yes"], ["probabilities", "logistic"]),
+        (2, 2, ["fit", "svm", "m.csv", "-C", "inf"], ["hard margin", "finite C"]),
+        (2, 2, ["info", "f.csv"], ["run mercer for info"]),
+        (2, 1, ["fit", "ridge", "f.csv", *FALKON, "--memory", "10K"], ["landmarks", "--memory"]),
+        (2, 1, ["fit", "ridge", "nothing.csv", *FALKON], ["nothing.csv", "No such file"]),
+        (2, 2, ["fit", "ridge", "f.csv", *FALKON, "--timeout", "soon"], ["--timeout", "soon"]),
+    ]
+    side_by_side(lambda f: one_line(mpi(f[0], *f[2], status=f[1]), *f[3]), faults)
     call = command(1, "fit", "ridge", "f.csv", *FALKON, "-o", "m.mercer")
     done = subprocess.run(call + [":", "-n", "1", *call[call.index(PROGRAM):], "--seed", "7"], capture_output=True,
                           text=True, timeout=600)
