@@ -20,10 +20,9 @@ typedef struct cli cli;
 
 enum cli_trait {
     CLI_READS = 1,      /* reads data: has the options for reading */
-    CLI_LAPACK = 2,     /* factorises matrices: worth a restart for the right BLAS code */
-    CLI_NO_CONTEXT = 4, /* does not use the library: c->ctx is NULL */
-    CLI_LEARNS = 8,     /* the first word is a learner: has the options of the learners */
-    CLI_SERVES = 16     /* runs until it is stopped: has no time limit */
+    CLI_NO_CONTEXT = 2, /* does not use the library: c->ctx is NULL */
+    CLI_LEARNS = 4,     /* the first word is a learner: has the options of the learners */
+    CLI_SERVES = 8      /* runs until it is stopped: has no time limit */
 };
 
 typedef struct cli_verb {
@@ -102,8 +101,6 @@ extern const cli_option cli_reading_options[];
 
 /* The program: runs the call in argv; returns the exit status. */
 int cli_run(int argc, char **argv, const struct cli_team *team);
-/* Restarts the program if BLAS would use code for an older processor; see run.c. */
-void cli_restart_for_blas(char **argv);
 
 /* All verbs, NULL-terminated; one by its name, NULL: unknown. */
 extern const cli_verb *const cli_verbs[];

@@ -54,12 +54,6 @@ int cli_learner_detects(const char *name)
     return find_learner(name, &info) && info.task == MCR_DETECT;
 }
 
-int cli_learner_is_dense(const char *name)
-{
-    mcr_learner_info info = MCR_INIT(mcr_learner_info);
-    return find_learner(name, &info) && info.dense;
-}
-
 static const mcr_param *find_param(const mcr_param *table, const char *name)
 {
     for (const mcr_param *p = table; p && p->name; p++)

@@ -25,8 +25,6 @@ int cli_learner_can_choose(const char *name);
 int cli_learner_has(const char *name, const char *option);
 /* Whether it detects outliers. */
 int cli_learner_detects(const char *name);
-/* Whether it factorises matrices. */
-int cli_learner_is_dense(const char *name);
 /* Example commands for the help of one learner; NULL: those of the verb apply. */
 const char *cli_learner_examples(const char *name);
 /* Sets c->learning. learner NULL: the options of all, for the parser; else those of this learner

@@ -91,23 +91,9 @@ static int refuse_verb(cli *c, const char *word)
     return cli_refuse(c, "unknown verb \"%s\" (see mercer help)", word);
 }
 
-/* OpenBLAS selects the code for the processor when it is loaded, so a wrong choice can only be
- * corrected by a restart. The guard limits it to one. */
-void cli_restart_for_blas(char **argv)
-{
-    static const char guard[] = "MERCER_RESTARTED";
-    /* MERCER_BLAS: another library, which has no such setting and need not be OpenBLAS */
-    if (getenv(guard) || getenv("OPENBLAS_CORETYPE") || getenv("MERCER_BLAS"))
-        return;
-    const char *core = mcr_blas_core_hint();
-    if (!core || setenv(guard, "1", 1) != 0 || setenv("OPENBLAS_CORETYPE", core, 1) != 0)
-        return;
-    execv("/proc/self/exe", argv); /* returns only on failure: then continues, slower */
-}
-
-/* For calls that may factorise matrices, as hard problems of svm do: querying OpenBLAS for its code
- * would mean loading it, which takes milliseconds. But no code of it is better than this one on a
- * processor that supports it, so it is selected before anything loads the library. */
+/* OpenBLAS selects its code when it is loaded, and old code on processors that it does not know, or
+ * code for AVX2 where AVX-512 is half as fast again. Naming the code first costs nothing; querying
+ * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
 static void name_blas_core(void)
 {
 #if defined(__x86_64__)
@@ -115,17 +101,9 @@ static void name_blas_core(void)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        (void)setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
-}
-
-/* Whether the call factorises matrices. */
-static int needs_blas(const cli *c, int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++) /* of any learner */
-        if (strncmp(argv[i], "--approx", 8) == 0)
-            return 1;
-    return (c->verb->traits & CLI_LAPACK) || ((c->verb->traits & CLI_LEARNS) && cli_word(c, 0) &&
-                                              cli_learner_is_dense(cli_word(c, 0)));
 }
 
 static int open_library(cli *c)
@@ -146,7 +124,7 @@ static int open_library(cli *c)
     return cli_fail(c, mcr_open(&c->ctx, &config));
 }
 
-static int run(cli *c, int argc, char **argv, char **all)
+static int run(cli *c, int argc, char **argv)
 {
     void *values = cli_alloc(1, c->verb->values_size);
     cli_group groups[CLI_GROUPS];
@@ -156,10 +134,7 @@ static int run(cli *c, int argc, char **argv, char **all)
     int bad = cli_options_parse(c, groups, count, argc, argv, &c->words);
     cli_read_sides(c);
     if (!bad) {
-        if (!c->team && needs_blas(c, argc, argv))
-            cli_restart_for_blas(all);
-        else if (!c->team)
-            name_blas_core();
+        name_blas_core();
         cli_signals_install(c);
         if (!(c->verb->traits & CLI_NO_CONTEXT))
             bad = open_library(c);
@@ -203,7 +178,7 @@ static int help(cli *c, int argc, char **argv)
     return status;
 }
 
-static int run_verb(cli *c, int at, int words, char **word, char **all)
+static int run_verb(cli *c, int at, int words, char **word)
 {
     c->verb = cli_verb_find(word[at]);
     if (!c->verb)
@@ -212,7 +187,7 @@ static int run_verb(cli *c, int at, int words, char **word, char **all)
     memcpy(rest, word, (size_t)at * sizeof *rest);
     memcpy(rest + at, word + at + 1, (size_t)(words - at - 1) * sizeof *rest);
     int status = has_word(words - 1, rest, "--help", "-h") ? help(c, words - 1, rest)
-                                                           : run(c, words - 1, rest, all);
+                                                           : run(c, words - 1, rest);
     free(rest);
     return status;
 }
@@ -265,7 +240,7 @@ int cli_run(int argc, char **argv, const cli_team *team)
         cli_die_in_json();
     int at = find_verb(&c, words, word);
     int status = at < 0       ? 2
-                 : at < words ? run_verb(&c, at, words, word, argv)
+                 : at < words ? run_verb(&c, at, words, word)
                               : run_without_verb(&c, words, word);
     return finish_output(&c, status);
 }

@@ -144,7 +144,7 @@ const cli_verb cli_verb_check = {
                 "mercer check '-1*linear'\n"
                 "mercer sample rings -o rings.csv\n"
                 "mercer check 'sigmoid(a=1, b=-1)' rings.csv",
-    .traits = CLI_READS | CLI_LAPACK,
+    .traits = CLI_READS,
     .words = words,
     .min_words = 1,
     .options = options,

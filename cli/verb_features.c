@@ -320,7 +320,7 @@ const cli_verb cli_verb_features = {
                 "mercer features motifs.txt -k 'spectrum(p=3)' --names 5 -o motifs.svm\n"
                 "mercer fit svm motifs.svm -k linear -o linear.mercer\n"
                 "mercer features motifs.txt -k 'ssk(p=2)' --approx nystrom --rank 50",
-    .traits = CLI_READS | CLI_LAPACK,
+    .traits = CLI_READS,
     .words = words,
     .min_words = 1,
     .options = options,

@@ -281,7 +281,7 @@ const cli_verb cli_verb_plot = {
                 "mercer plot moons.mercer moons.csv --kind roc -o roc.html\n"
                 "mercer plot moons.csv -k 'rbf(gamma=2)' --kind gram -o gram.svg\n"
                 "mercer plot moons.mercer moons.csv --animate gamma=0.1:10:log5 -o gamma.html",
-    .traits = CLI_READS | CLI_LAPACK,
+    .traits = CLI_READS,
     .words = words,
     .min_words = 0,
     .options = options,

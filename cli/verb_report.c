@@ -560,7 +560,7 @@ const cli_verb cli_verb_report = {
                 "mercer sample moons -n 300 --noise 0.3 --seed 2 -o new.csv\n"
                 "mercer report moons.mercer new.csv -o report.html\n"
                 "mercer report moons.mercer line.mercer new.csv -o both.html",
-    .traits = CLI_READS | CLI_LAPACK,
+    .traits = CLI_READS,
     .words = words,
     .min_words = 1,
     .options = options,

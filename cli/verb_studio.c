@@ -193,7 +193,7 @@ const cli_verb cli_verb_studio = {
              "token. Ctrl-C ends the studio. docs/studio.md shows what it can do.",
     .examples = "mercer sample rings -o rings.csv\n"
                 "mercer studio rings.csv --idle 0.01",
-    .traits = CLI_READS | CLI_LAPACK | CLI_SERVES,
+    .traits = CLI_READS | CLI_SERVES,
     .words = words,
     .min_words = 0,
     .options = options,

@@ -305,16 +305,24 @@ static void limit_beginning(double seconds)
     alarm((unsigned)fmin(seconds, 1e6) + (first ? 1 : 3));
 }
 
+/* PETSc has loaded OpenBLAS by now, which has selected its code: a poor choice can only be corrected
+ * by a restart, before MPI has begun. The variable that names the code limits it to one. */
+static void restart_for_blas(char **argv)
+{
+    const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mcr_blas_core_hint();
+    if (core && setenv("OPENBLAS_CORETYPE", core, 1) == 0)
+        execv("/proc/self/exe", argv); /* returns only on failure: then continues, slower */
+}
+
 int main(int argc, char **argv)
 {
     static char help[] = "mercer-mpi\n";
     call k;
-    cli_restart_for_blas(argv); /* before MPI has begun */
+    restart_for_blas(argv);
     read_call(&k, argc, argv);
     char options[4096];
     snprintf(options, sizeof options, "-no_signal_handler %s", k.petsc ? k.petsc : "");
     setenv("PETSC_OPTIONS", options, 1);
-    setenv("MERCER_RESTARTED", "1", 1);
     int none = 1;
     char *name[] = {argv[0], NULL}, **names = name;
     limit_beginning(k.timeout);

@@ -198,23 +198,30 @@ done:
     return s;
 }
 
+#if defined(__x86_64__)
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcasecmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+#endif
+
 const char *mcr_blas_core_hint(void)
 {
 #if defined(__x86_64__)
-    /* Code for AVX2 or better; all other x86 code of OpenBLAS is older. */
-    static const char *const good[] = {"Haswell",  "Zen",        "Excavator",
-                                       "SkylakeX", "Cooperlake", "SapphireRapids"};
+    /* All x86 code of OpenBLAS for AVX-512, and for AVX2. */
+    static const char *const with_avx512[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+    static const char *const with_avx2[] = {"Haswell", "Zen", "Excavator", NULL};
     const char *config, *core = mcr_fortran_core(&config);
-    if (!core || !config || !strstr(config, "DYNAMIC_ARCH"))
+    if (!core || !config || !strstr(config, "DYNAMIC_ARCH") || is_among(core, with_avx512))
         return NULL;
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        if (strcasecmp(core, good[i]) == 0)
-            return NULL;
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        !is_among(core, with_avx2))
         return "Haswell";
 #endif
     return NULL;
