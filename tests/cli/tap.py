@@ -16,6 +16,7 @@ only those whose names contain one of the words.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -43,6 +44,13 @@ def data(*names):
     if not path.exists():
         skip("no data set " + "/".join(names) + " (set MERCER_DATA)")
     return path
+
+
+@functools.cache
+def brief():
+    """With sanitizers, outside ./check --all: a test that has run whole without them takes fewer cases."""
+    with open(MERCER, "rb") as program:
+        return not os.environ.get("MERCER_ALL") and b"__asan_init" in program.read()
 
 
 def mercer(*args, stdin=None, status=0, env=None, timeout=600, text=True):

@@ -221,8 +221,8 @@ def test_extreme_magnitudes():
     if not LEARNERS:
         tap.skip("no learners")
     runs = refused = 0
-    for power in (300, 155, -155, -300):
-        for where in ("x", "y", "both"):
+    for power in (300, -155) if tap.brief() else (300, 155, -155, -300):
+        for where in ("both",) if tap.brief() else ("x", "y", "both"):
             with open("e.csv", "w") as f:
                 f.write("a,b,y\n")
                 for i in range(14):

@@ -308,7 +308,8 @@ def test_numbers_that_are_classes():
 
 def test_many_classes_of_words():
     """Most of them once: words are classes, however many there are."""
-    for learner, classes in ("svm", 50), ("logistic", 150), ("fisher", 150), ("knn", 150):
+    many = 60 if tap.brief() else 150
+    for learner, classes in ("svm", many // 3), ("logistic", many), ("fisher", many), ("knn", many):
         write_labels("words.csv", ["w%d" % (i % classes) for i in range(classes + 10)])
         done = tap.mercer_json("fit", learner, "words.csv", "-k", "linear")
         tap.check_equal(done["classes"], classes)
@@ -575,23 +576,30 @@ def test_time_limit_before_the_first_gradient():
         assert "before there was a model" in done.stderr, done.stderr
 
 
+LONG = 2500 if tap.brief() else 6000
+
+
+def long_training():
+    return sample("moons", n=LONG, noise=0.9)
+
+
 def test_interrupt_keeps_the_best_so_far():
-    file = sample("moons", n=6000, noise=0.9)
+    file = long_training()
     status, text = on_terminal("fit", "svm", file, *HARD, "-o", "m.mercer",
                                stop_after=b"violation")
     text = plain(text)
     if "stop       optimal" in text:
         tap.skip("too fast to be interrupted")
     tap.check_equal(status, 130)
-    assert re.search(r"svm .*objective \S+  violation \S+  active \d+/6000  \d", text), text[:400]
+    assert re.search(r"svm .*objective \S+  violation \S+  active \d+/%d  \d" % LONG, text), text[:400]
     assert "stop       interrupted: " in text and "interrupted; call it again" in text, text
     tap.check_equal(tap.mercer_json("info", "m.mercer")["stop"], "interrupted")
-    tap.check_equal(len(tap.mercer("predict", "m.mercer", file).stdout.splitlines()), 6000)
+    tap.check_equal(len(tap.mercer("predict", "m.mercer", file).stdout.splitlines()), LONG)
 
 
 def test_interrupt_keeps_a_better_model():
     """A file that is there stays; the same call replaces its own unfinished result."""
-    file = sample("moons", n=6000, noise=0.9)
+    file = long_training()
     tap.mercer("fit", "svm", file, "-k", "linear", "-o", "m.mercer", "--quiet")
     with open("m.mercer", "rb") as f:
         better = f.read()

@@ -324,15 +324,16 @@ static bool fits(const zoo_trial *trial, const char *name)
     return !refused;
 }
 
+/* one: on one breed only. */
 static int64_t try_line(const mcr_kernel_info *info, int children, const char *params, int64_t cols,
-                        zoo_with *with, zoo_trial *trial)
+                        bool one, zoo_with *with, zoo_trial *trial)
 {
     char text[512];
     int64_t tried = 0;
     for (const zoo_breed *b = zoo_breeds; b->name != NULL; b++) {
         bool accepts = info->kinds == 0 ||
                        ((info->kinds & (int)b->kind) != 0 && (info->kinds & (int)b->against) != 0);
-        if (!accepts || (cols != 0 && cols != b->cols))
+        if (!accepts || (cols != 0 && cols != b->cols) || (one && tried > 0))
             continue;
         write_text(text, sizeof text, info, children, b, params);
         trial->breed = b;
@@ -362,11 +363,11 @@ void zoo_try(int64_t number, const mcr_kernel_type *extra, zoo_with *with, void 
     int64_t tried = 0, lines = 0;
     for (int l = 0; l < LINES; l++)
         if (strcmp(table[l].kernel, info.name) == 0) {
-            lines++;
-            tried += try_line(&info, children, table[l].params, table[l].cols, with, &trial);
+            bool one = lines++ > 0 && test_brief();
+            tried += try_line(&info, children, table[l].params, table[l].cols, one, with, &trial);
         }
     if (lines == 0)
-        tried += try_line(&info, children, "", 0, with, &trial);
+        tried += try_line(&info, children, "", 0, extra != NULL && test_brief(), with, &trial);
     if (tried == 0)
         fail_msg(
             "%s accepts no kind of data that the conformance tests have; add one to zoo_breeds "

@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import collections
+import functools
 import gzip
 import itertools
 
@@ -25,11 +26,18 @@ def words(s, p):
     return [s[i:i + p] for i in range(len(s) - p + 1)]
 
 
+# A string stands in many pairs: what is counted in it is kept.
+@functools.cache
+def counted(s, p):
+    return collections.Counter(words(s, p))
+
+
 def spectrum(s, t, p, mode="presence"):
-    a, b = collections.Counter(words(s, p)), collections.Counter(words(t, p))
+    a, b = counted(s, p), counted(t, p)
     return sum(1 if mode == "presence" else a[w] * b[w] for w in a if w in b)
 
 
+@functools.cache
 def subsequences(s, p, decay):
     sums = collections.defaultdict(float)
     for places in itertools.combinations(range(len(s)), p):
@@ -46,25 +54,28 @@ def difference(a, b):
     return sum(x != y for x, y in zip(a, b))
 
 
+@functools.cache
+def near_words(s, k, m, alphabet):
+    return [sum(difference(word, w) <= m for w in words(s, k)) for word in itertools.product(alphabet, repeat=k)]
+
+
 def mismatch(s, t, k, m, alphabet):
-    total = 0
-    for word in itertools.product(alphabet, repeat=k):
-        near = [sum(difference(word, w) <= m for w in words(x, k)) for x in (s, t)]
-        total += near[0] * near[1]
-    return total
+    return sum(a * b for a, b in zip(near_words(s, k, m, alphabet), near_words(t, k, m, alphabet)))
 
 
 def both_strands(s):
     return [s, s[::-1].translate(COMPLEMENT)]
 
 
+@functools.cache
+def gapped_words(s, l, k, strands):
+    return collections.Counter((places, tuple(w[i] for i in places)) for x in (both_strands(s) if strands == 2 else [s])
+                               for w in words(x, l) for places in itertools.combinations(range(l), k))
+
+
 def gapped(s, t, l, k, strands):
     """Inner product of the counts of the letters on each choice of k places of l."""
-    def counts(strings):
-        return collections.Counter((places, tuple(w[i] for i in places)) for x in strings
-                                   for w in words(x, l)
-                                   for places in itertools.combinations(range(l), k))
-    a, b = counts([s]), counts(both_strands(t) if strands == 2 else [t])
+    a, b = gapped_words(s, l, k, 1), gapped_words(t, l, k, strands)
     return sum(a[f] * b[f] for f in a if f in b)
 
 

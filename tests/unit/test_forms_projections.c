@@ -70,7 +70,7 @@ static void test_vectors(void **state)
 {
     static const char *const kernels[] = {"linear", "poly(degree=2, c=1)", "linear + 3"};
     mcr *ctx = *state;
-    for (int t = 0; t < 24; t++) {
+    for (int t = 0; t < 24; t += test_brief() ? 5 : 1) {
         problem p = problem_classes(ctx, 120 + 7 * t, 5, 2 + t % 3, 0.1, t & 1, t & 2,
                                     (uint64_t)t + 1);
         compare_all(ctx, kernels[t % 3], p.data);
@@ -90,7 +90,7 @@ static void test_objects(void **state)
         {"molecules", "normalize(wl(h=3))"},
     };
     mcr *ctx = *state;
-    for (int t = 0; t < 8; t++) {
+    for (int t = 0; t < (test_brief() ? 4 : 8); t++) {
         mcr_data *all = sample_data(ctx, call[t % 4][0], 150), *some;
         int64_t row[90];
         for (int64_t i = 0; i < 90; i++)

@@ -449,16 +449,17 @@ static mcr_data *sparse_data(mcr *ctx)
 static void test_many_objects(void **context)
 {
     mcr *ctx = *context;
+    const int64_t n = test_brief() ? 2500 : 3000;
     mcr_search search = {.size = sizeof search, .adaptive = 1};
     mcr_options *o = make_options(ctx, "knn", "task=classify");
-    mcr_data *data = sample_data(ctx, "moons", 3000);
+    mcr_data *data = sample_data(ctx, "moons", n);
     mcr_tune_report *r = NULL;
     mcr_model *model = NULL;
     test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
     int64_t tested = 0;
     for (int64_t p = 0; p < r->points; p++)
         tested += r->point[p]->splits;
-    assert_int_equal(r->objects, 3000);
+    assert_int_equal(r->objects, n);
     assert_true(r->fits > 2 * tested);
     const mcr_point *best = r->point[r->best];
     assert_true(best->state == MCR_POINT_DONE && best->splits == 5);
