@@ -116,7 +116,7 @@ static inline const char *mcr_gp_phase(const mcr_gp *gp)
 /* Optimises the scales if the options request it, else uses the given ones. The last call of value
  * is then for the best scales: the kernel and the method's state belong to them, and so does K
  * unless scales were optimised. */
-mcr_status mcr_gp_tune(mcr_gp *gp);
+mcr_status mcr_gp_tune(mcr_gp *gp, const mcr_learning *in);
 /* A search ends when its last steps gained less than this share of the tolerance of the slope.
  */
 #define MCR_GP_FLAT 0.02

@@ -307,18 +307,12 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
         return MCR_NO_MEMORY;
     mcr_gp_standardise(goal, params->standardize, y, &o.mean, &o.scale);
     o.residual = NAN;
-    mcr_gp gp = {.ctx = ctx,
-                 .params = params,
-                 .given = in->kernel,
-                 .start = in->start_kernel,
-                 .data = in->data,
-                 .gram = in->gram,
-                 .extra = mcr_gp_start_noise(in),
+    mcr_gp gp = {.extra = mcr_gp_start_noise(in),
                  .type = &method,
                  .y = y,
                  .weight = goal->weight,
                  .parts = 1};
-    mcr_status s = mcr_gp_tune(&gp);
+    mcr_status s = mcr_gp_tune(&gp, in);
     const regression *r = gp.method;
     for (size_t i = 0; i < n && !s; i++)
         coef[i] = o.scale * r->a[i];

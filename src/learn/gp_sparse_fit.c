@@ -210,17 +210,10 @@ static void close_sparse(mcr_sparse *t, mcr *ctx)
 mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
     mcr_sparse t;
-    mcr_gp gp = {.ctx = in->ctx,
-                 .params = in->params,
-                 .given = in->kernel,
-                 .start = in->start_kernel,
-                 .data = in->data,
-                 .extra = mcr_gp_start_noise(in),
-                 .own = &mcr_sparse_method,
-                 .method = &t};
+    mcr_gp gp = {.extra = mcr_gp_start_noise(in), .own = &mcr_sparse_method, .method = &t};
     mcr_status s = open_sparse(&t, in, goal);
     if (!s)
-        s = mcr_gp_tune(&gp);
+        s = mcr_gp_tune(&gp, in);
     if (!s)
         s = mcr_map_coefficients(t.map, t.beta, 1, t.u);
     if (!s) {

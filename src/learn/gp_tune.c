@@ -258,9 +258,15 @@ static mcr_status evaluate_given(mcr_gp *gp)
     return s ? s : evaluate(gp, &gp->f);
 }
 
-mcr_status mcr_gp_tune(mcr_gp *gp)
+mcr_status mcr_gp_tune(mcr_gp *gp, const mcr_learning *in)
 {
     double began = mcr_now(), mean = 0;
+    gp->ctx = in->ctx;
+    gp->params = in->params;
+    gp->given = in->kernel;
+    gp->start = in->start_kernel;
+    gp->data = in->data;
+    gp->gram = in->gram;
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = gp->gained = NAN;

@@ -119,13 +119,17 @@ struct mcr_fitted {
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
-/* The end of a fit: with MCR_OK it becomes *out, else it is freed. Returns the status. */
+/* The end of a fit: with MCR_OK it becomes *out, else it is freed and *out NULL. Returns the
+ * status. */
 mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *fitted, mcr_status status);
 /* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose
  * coefficients are all 0 are left out; with no outputs all are kept, for a learner with a
- * predictor. Copies. */
+ * predictor. Objects or outputs NULL: 0, 1, ... Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
+/* The same for all outputs; coef is count x outputs. */
+mcr_status mcr_fitted_add_table(mcr_fitted *fitted, const int64_t *object, int64_t count,
+                                const double *coef);
 
 void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 /* Allocates loss_slope, zeros, if the Gram that a learner was given (NULL: none) has features. */
@@ -295,6 +299,18 @@ typedef struct mcr_folds {
 #define MCR_OPTION_FORM         "form"
 #define MCR_OPTION_FORM_OLD     "side"
 #define MCR_OPTION_APPROX       "approx"
+
+/* S: the value struct. */
+#define MCR_TIME_LIMIT_PARAM(S, text)                                                              \
+    {                                                                                              \
+        .name = MCR_OPTION_TIME_LIMIT, .type = MCR_REAL, .offset = offsetof(S, time_limit),        \
+        .min = 0, .max = INFINITY, .flags = MCR_MIN_OPEN, .help = (text)                           \
+    }
+#define MCR_MAX_STEPS_PARAM(S, text)                                                               \
+    {                                                                                              \
+        .name = "max-steps", .type = MCR_INT, .offset = offsetof(S, max_steps), .min = 1,          \
+        .max = INFINITY, .help = (text)                                                            \
+    }
 
 /* The values of this option that a search tries if the caller names no range. */
 typedef struct mcr_usual {

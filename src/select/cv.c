@@ -95,8 +95,7 @@ static bool tell(job *j)
 {
     double part = (double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) / (double)j->count;
     double passed = mcr_now() - j->began;
-    mcr_progress at = {.size = sizeof at,
-                       .phase = "cv",
+    mcr_progress at = {.phase = "cv",
                        .fraction = part,
                        .seconds = passed,
                        .objective = NAN,
@@ -477,7 +476,7 @@ static void close_job(job *j)
 
 static mcr_status run_splits(job *j)
 {
-    mcr_progress at = {.size = sizeof at, .phase = "cv", .objective = NAN, .violation = NAN};
+    mcr_progress at = {.phase = "cv", .objective = NAN, .violation = NAN};
     bool covers = mcr_cover(j->ctx, &at);
     bool known;
     mcr_status s = leave_out(j, &known);

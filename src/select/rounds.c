@@ -112,8 +112,7 @@ static bool tell(mcr_tried *t)
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
            passed = mcr_now() - t->began;
     double part = fmin(done / t->expected, 0.99);
-    mcr_progress at = {.size = sizeof at,
-                       .phase = "tune",
+    mcr_progress at = {.phase = "tune",
                        .fraction = part,
                        .seconds = passed,
                        .step = (int64_t)done,

@@ -241,8 +241,7 @@ static double worst_of(const krylov *k, int64_t wanted)
 static bool must_stop(const krylov *k, mcr_leading_result *result, double began, double worst)
 {
     const mcr_leading *p = k->p;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = p->phase,
+    mcr_progress now = {.phase = p->phase,
                         .fraction = NAN,
                         .seconds = mcr_now() - began,
                         .step = result->steps,

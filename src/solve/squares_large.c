@@ -81,17 +81,10 @@ static mcr_status precondition(void *self, const double *r, double *z)
     return s;
 }
 
-static bool is_over(void *self, double norm)
+static bool is_over(const state *t, double norm)
 {
-    const state *t = self;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->q->phase ? t->q->phase : "ridge",
-                        .fraction = NAN,
-                        .seconds = NAN,
-                        .step = t->products,
-                        .objective = NAN,
-                        .violation = norm};
-    return mcr_report(t->ctx, &now);
+    return mcr_report_step(t->ctx, t->q->phase ? t->q->phase : "ridge", NAN, t->products, NAN,
+                           norm);
 }
 
 /* Whether the steps that are still to come, if they gain what the last ones did, are too many. */
