@@ -302,6 +302,14 @@ static void couple(const mcr_fitted *f, const double *score, double *p, double *
     }
 }
 
+bool mcr_all_finite(const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
+}
+
 int64_t mcr_largest(const double *v, int64_t count)
 {
     int64_t best = 0;

@@ -146,8 +146,8 @@ mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows r
 mcr_status mcr_form_fitted(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
                            const mcr_data *data, const double *a, const mcr_form_objective *of,
                            double *apart);
-/* As mcr_form_apart, for a fitted with loss_slope, of coefficients a and weights w = D'a: its objective is
- * that of f = Dw. */
+/* As mcr_form_apart, for a fitted with loss_slope, of coefficients a and weights w = D'a: its
+ * objective is that of f = Dw. */
 mcr_status mcr_form_apart_fitted(const mcr_form *form, const mcr_data *data, const double *a,
                                  const double *w, const mcr_fitted *fitted, double *apart);
 

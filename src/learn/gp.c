@@ -36,6 +36,16 @@ static const mcr_param table[] = {
     {0},
 };
 
+mcr_status mcr_gp_describe(mcr_fitted *f, double mean, double scale, double noise)
+{
+    double variance = noise * scale * scale;
+    f->task = MCR_REGRESS;
+    f->rule = MCR_RULE_VALUE;
+    f->offset[0] = mean;
+    mcr_status s = mcr_fitted_keep(f, MCR_GP_SCALE, &scale, 1);
+    return s ? s : mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
+}
+
 mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp, const mcr_data *data)
 {
     f->objective = -gp->f;

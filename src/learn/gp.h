@@ -160,6 +160,9 @@ void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean,
 /* The initial noise: that of the start model, if there is one. */
 double mcr_gp_start_noise(const mcr_learning *in);
 
+/* Task, rule and offset of a regression, and the numbers that all of them keep. noise: of
+ * standardised targets. */
+mcr_status mcr_gp_describe(mcr_fitted *fitted, double mean, double scale, double noise);
 /* Fills a fitted: stop, certificate and so on, and the kernel. data: some of the objects. */
 mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp, const mcr_data *data);
 

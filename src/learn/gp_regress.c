@@ -228,19 +228,13 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
     if (!s)
         s = mcr_fitted_keep(f, MCR_GP_NOISE, noise, n);
     if (!s)
-        s = mcr_fitted_keep(f, MCR_GP_SCALE, &o->scale, 1);
+        s = mcr_gp_describe(f, o->mean, o->scale, gp->extra);
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "K + noise is numerically singular: %.1e was added to its diagonal", r->jitter);
-    double variance = gp->extra * o->scale * o->scale;
-    if (!s)
-        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
     mcr_free(gp->ctx, noise);
     if (s)
         return s;
-    f->task = MCR_REGRESS;
-    f->rule = MCR_RULE_VALUE;
-    f->offset[0] = o->mean;
     if (isnan(gp->slope)) /* else the slope is what is certified */
         s = certify(gp, o);
     f->certificate = "relative residual";

@@ -157,11 +157,8 @@ static void vote(const lookup *u, int64_t j)
         score[0] = mean;
     if (u->to->value && f->task == MCR_REGRESS)
         u->to->value[i] = score[0];
-    int64_t best = 0;
-    for (int64_t o = 1; o < outputs; o++)
-        best = score[o] > score[best] ? o : best;
     if (u->to->value && f->task == MCR_CLASSIFY)
-        u->to->value[i] = (double)best;
+        u->to->value[i] = (double)mcr_largest(score, outputs);
     if (u->to->proba)
         memcpy(u->to->proba + i * outputs, score, sizeof *score * (size_t)outputs);
 }

@@ -400,6 +400,10 @@ struct mcr_options {
 };
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
+/* The description of an option of the learner; NULL: there is none of that name. */
+const mcr_param *mcr_options_find(const mcr_options *options, const char *name);
+/* Its value; NULL: there is none of that type. */
+const void *mcr_options_at(const mcr_options *options, const char *name, mcr_param_type type);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 /* The same without the time limit, which may change when a training or a search is continued. */
@@ -411,6 +415,7 @@ bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *p
  * is then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);
+bool mcr_all_finite(const double *v, int64_t count);
 int64_t mcr_largest(const double *v, int64_t count); /* which one; of equal ones the first */
 static inline bool mcr_fitted_is_calibrated(const mcr_fitted *f)
 {

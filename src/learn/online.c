@@ -161,6 +161,7 @@ mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_onli
                       .first = in->first,
                       .began = mcr_now(),
                       .stop = MCR_STOP_STEPS};
+    mcr_resume_name(o->ctx, plan->learner, o->part);
     mcr_status s = set_classes(o, in);
     if (!s)
         s = reserve(o);

@@ -371,7 +371,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = set_problem(&r);
     bool found;
-    mcr_resume_name(in->ctx, "pegasos", r.o.part);
     if (!s)
         s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)

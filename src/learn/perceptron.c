@@ -369,7 +369,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s && in->start && p->variant == VOTED)
         s = mcr_votes_read(&r.votes, in->start, &r.o);
     bool found;
-    mcr_resume_name(in->ctx, "perceptron", r.o.part);
     if (!s)
         s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)

@@ -147,14 +147,6 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
     return false;
 }
 
-static bool all_finite(const double *v, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(v[i]))
-            return false;
-    return true;
-}
-
 static void get_segment(mcr_reader *r, mcr_fitted *f)
 {
     mcr_segment s = {.first = mcr_get_i64(r), .count = mcr_get_i64(r)};
@@ -167,7 +159,7 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
         if (s.output[o] < 0 || s.output[o] >= f->outputs)
             r->bad = true;
-    if (!r->bad && !all_finite(s.coef, coefs))
+    if (!r->bad && !mcr_all_finite(s.coef, coefs))
         r->bad = true;
     f->segment[f->segments++] = s;
 }
@@ -205,10 +197,10 @@ static mcr_status get_coefficients(mcr_model *m, mcr_reader *r)
         r->bad = r->short_of_memory = true;
     for (int64_t g = 0; g < segments && !r->bad; g++)
         get_segment(r, f);
-    if (!r->bad && (!all_finite(f->offset, f->outputs) || !segments_fit(f)))
+    if (!r->bad && (!mcr_all_finite(f->offset, f->outputs) || !segments_fit(f)))
         r->bad = true;
     double *slope = mcr_get_reals(r, &slopes);
-    if (!r->bad && ((slopes > 0 && slopes != 2 * f->outputs) || !all_finite(slope, slopes)))
+    if (!r->bad && ((slopes > 0 && slopes != 2 * f->outputs) || !mcr_all_finite(slope, slopes)))
         r->bad = true;
     if (slopes > 0)
         f->slope = slope;
@@ -222,7 +214,7 @@ static mcr_status get_curves(mcr_model *m, mcr_reader *r)
     int64_t count = 0;
     mcr_fitted *f = m->fitted;
     f->curve = mcr_get_reals(r, &count);
-    if (!f->curve || count != 2 * f->outputs || !all_finite(f->curve, count))
+    if (!f->curve || count != 2 * f->outputs || !mcr_all_finite(f->curve, count))
         r->bad = true;
     for (int64_t o = 0; o < f->outputs && !r->bad; o++)
         r->bad = !(f->curve[2 * o] > 0);
@@ -232,7 +224,7 @@ static mcr_status get_curves(mcr_model *m, mcr_reader *r)
 /* Targets of the basis are numbers of classes, if the model has classes. */
 static bool extra_fits(const mcr_model *m, const char *name, const double *value, int64_t count)
 {
-    if (!all_finite(value, count))
+    if (!mcr_all_finite(value, count))
         return false;
     if (m->classes == 0 || strcmp(name, MCR_EXTRA_TARGET) != 0)
         return true;
@@ -273,8 +265,8 @@ static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
     f->shift = mcr_get_reals(r, &f->cols);
     f->factor = mcr_get_reals(r, &factors);
     f->dense = dense == 1;
-    if (r->bad || !f->name || dense > 1 || factors != f->cols || !all_finite(f->shift, f->cols) ||
-        !all_finite(f->factor, factors))
+    if (r->bad || !f->name || dense > 1 || factors != f->cols ||
+        !mcr_all_finite(f->shift, f->cols) || !mcr_all_finite(f->factor, factors))
         r->bad = true;
 }
 

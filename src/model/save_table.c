@@ -140,9 +140,8 @@ void mcr_model_set_roles(mcr_model *m)
 
 static bool fill_fits(const mcr_scaled_field *f)
 {
-    bool fits = f->in > 0 && f->dense && f->cols == f->in + f->flags && f->flags <= f->in;
-    for (int64_t c = 0; fits && c < f->in; c++)
-        fits = isfinite(f->fill[c]);
+    bool fits = f->in > 0 && f->dense && f->cols == f->in + f->flags && f->flags <= f->in &&
+                mcr_all_finite(f->fill, f->in);
     for (int64_t k = 0; fits && k < f->flags; k++)
         fits = f->flag[k] >= 0 && f->flag[k] < f->in && (k == 0 || f->flag[k] > f->flag[k - 1]);
     return fits;

@@ -416,7 +416,7 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
 static mcr_status limit_steps(mcr_options *options)
 {
     static const char name[] = "max-steps";
-    const mcr_param *p = mcr_params_find(options->type->params, name, strlen(name));
+    const mcr_param *p = mcr_options_find(options, name);
     return p && !mcr_params_given(p, options->params) ? mcr_options_set(options, name, "20000")
                                                       : MCR_OK;
 }

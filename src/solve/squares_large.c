@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "solve/conjugate.h"
 #include "solve/squares.h"
 
@@ -109,14 +110,6 @@ static mcr_status over(void *self, double norm, bool *yes)
     return t->lost || !is_over(t, norm) ? MCR_OK : mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
 }
 
-static double norm_of(const state *t, const double *v)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < t->n; i++)
-        sum += v[i] * v[i];
-    return sqrt(sum);
-}
-
 /* So much of a residual products in float leave. */
 #define FLOAT_GAIN 3e-5
 
@@ -161,7 +154,7 @@ static mcr_status solve_one(state *t, double *step)
     double left;
     mcr_status s = MCR_OK;
     if (!t->goes_on) {
-        t->norm = norm_of(t, t->b);
+        t->norm = sqrt(mcr_dot(t->b, t->b, t->n));
         t->wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * t->norm;
         memset(t->x, 0, sizeof *t->x * (size_t)t->n);
         t->spent = t->round = 0;
