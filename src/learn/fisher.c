@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "learn/directions.h"
-#include "learn/goal.h"
 #include "learn/svm_problem.h"
 #include "linalg/shared.h"
 #include "solve/shifted.h"

@@ -122,10 +122,9 @@ mcr_status mcr_gp_tune(mcr_gp *gp, const mcr_learning *in);
 #define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
 
-/* Between mcr_gp_tune and the searches (gp_search.c): value and slope at logarithms of scales and
- * of extra, as mcr_descent asks for them. arg: an mcr_gp, whose `at` has the place for these. */
+/* Between mcr_gp_tune and the searches (gp_search.c): the value at logarithms of scales and of
+ * extra, as mcr_descent asks for it. arg: an mcr_gp, whose `at` has the place for these. */
 mcr_status mcr_gp_value_at(void *arg, const double *x, double *f);
-mcr_status mcr_gp_slope_at(void *arg, double *g);
 static inline int64_t mcr_gp_variables(const mcr_gp *gp)
 {
     return gp->scales + !isnan(gp->extra);

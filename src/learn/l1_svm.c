@@ -28,7 +28,6 @@
 
 #include "base/order.h"
 #include "learn/multiclass.h"
-#include "learn/svm_problem.h"
 #include "solve/lp.h"
 #include "solve/lp_interior.h"
 

@@ -16,7 +16,6 @@
 #include "learn/goal.h"
 #include "learn/form.h"
 #include "learn/restricted.h"
-#include "learn/svm_problem.h"
 #include "solve/newton.h"
 
 typedef struct params {

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/params.h"
 #include "base/resume.h"
 #include "base/stream.h"
 #include "base/team.h"

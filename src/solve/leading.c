@@ -17,7 +17,6 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "base/team.h"
-#include "base/threads.h"
 #include "linalg/shared.h"
 
 /* Vectors of a block: a product with fewer takes as long, because A must be read anyway. Additional
