@@ -69,11 +69,13 @@ static mcr_status unpack(const picking *p, const char *bytes, size_t count, mcr_
 {
     mcr_reader r = {.ctx = p->ctx,
                     .at = (const unsigned char *)bytes,
-                    .end = (const unsigned char *)bytes + count};
+                    .end = (const unsigned char *)bytes + count,
+                    .file = "objects of another rank",
+                    .what = "its objects"};
     int64_t found = 0, *where = mcr_get_i64s(&r, &found), length = mcr_get_count(&r, 1);
     mcr_reader columns = {.ctx = p->ctx, .at = r.at, .end = r.at + length};
     r.at += length;
-    mcr_status s = mcr_get_objects(out, &r, "objects of another rank");
+    mcr_status s = mcr_get_objects(out, &r);
     for (int64_t i = 0; i < found && !s; i++)
         turn[where[i]] = (*done)++;
     if (!s)

@@ -32,10 +32,8 @@ static const mcr_param table[] = {
      NULL, "regularisation, as a share of the variance"},
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest eigen-residual, over the largest eigenvalue"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "steps after which the best model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params, "steps after which the best model so far is kept"),
     MCR_FORM_PARAMS(params),
     {0},
 };
@@ -185,7 +183,6 @@ static mcr_status check(mcr *ctx, const void *values)
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     double began = mcr_now();
     mcr_kernel *second = NULL;
@@ -200,10 +197,8 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
         s = solve(&p, o, began);
     if (!s)
         s = mcr_fitted_whole(out, in->ctx, p.n, p.count, p.problem.direction[0]);
-    if (!s && (s = fill(*out, &p, in, second))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
+    if (!s)
+        s = fill(*out, &p, in, second);
     mcr_free_all(in->ctx, p.problem.value, p.problem.correlation, p.problem.direction[0],
                  p.problem.direction[1], p.offset);
     mcr_budget_give(in->ctx, p.budget);

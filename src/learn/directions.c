@@ -126,24 +126,12 @@ mcr_status mcr_directions_fitted(mcr_fitted **out, const mcr_directions *d, int6
                                  const double *coef, const double *offset)
 {
     mcr_fitted *f = NULL;
-    int64_t *object = mcr_alloc(d->ctx, (size_t)d->n, sizeof *object);
-    int32_t *output = mcr_alloc(d->ctx, (size_t)outputs, sizeof *output);
-    mcr_status s = object && output ? mcr_fitted_new(&f, d->ctx, outputs) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < d->n && !s; i++)
-        object[i] = i;
-    for (int64_t o = 0; o < outputs && !s; o++) {
-        output[o] = (int32_t)o;
-        f->offset[o] = offset[o];
-    }
+    mcr_status s = mcr_fitted_new(&f, d->ctx, outputs);
     if (!s)
-        s = mcr_fitted_add(f, object, d->n, output, outputs, coef);
-    mcr_free_all(d->ctx, object, output);
-    if (s) {
-        mcr_fitted_free(f);
-        f = NULL;
-    }
-    *out = f;
-    return s;
+        s = mcr_fitted_add(f, NULL, d->n, NULL, outputs, coef);
+    for (int64_t o = 0; o < outputs && !s; o++)
+        f->offset[o] = offset[o];
+    return mcr_fitted_give(out, f, s);
 }
 
 mcr_status mcr_directions_mapped(mcr_fitted **out, const mcr_directions *d, const mcr_form *form,
@@ -156,10 +144,5 @@ mcr_status mcr_directions_mapped(mcr_fitted **out, const mcr_directions *d, cons
     for (int64_t k = 0; k < mcr_gram_width(form->gram) && !s; k++)
         for (int64_t o = 0; o < outputs; o++)
             f->offset[o] -= d->c->features[k] * w[k * outputs + o];
-    if (s) {
-        mcr_fitted_free(f);
-        f = NULL;
-    }
-    *out = f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }

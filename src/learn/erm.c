@@ -56,10 +56,8 @@ static const mcr_param table[] = {
     MCR_CLASS_WEIGHT_PARAM(params),
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest duality gap, as a share of the objective"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "steps after which the best model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params, "steps after which the best model so far is kept"),
     MCR_APPROX_PARAMS(params),
     {0},
 };
@@ -409,7 +407,6 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     erm e;
     mcr_status s = open_erm(&e, in);
     if (!s && is_smooth(e.kind))

@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "learn/directions.h"
-#include "learn/goal.h"
 #include "learn/svm_problem.h"
 #include "linalg/shared.h"
 #include "solve/shifted.h"
@@ -42,8 +41,7 @@ static const mcr_param table[] = {
      MCR_MIN_OPEN | MCR_MAX_OPEN, NULL, "regularisation, as a share of the variance"},
     {"components", MCR_INT, offsetof(params, components), NULL, 1, INFINITY, 0, NULL,
      "number of discriminants (default: the number of classes minus 1)"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the training ends without a model"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the training ends without a model"),
     MCR_APPROX_PARAMS(params),
     {0},
 };
@@ -345,7 +343,6 @@ static mcr_status run(mcr_fitted **out, fisher *p, const mcr_learning *in, const
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     mcr *ctx = in->ctx;
     const params *o = in->params;
     fisher p = {.ctx = ctx};

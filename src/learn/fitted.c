@@ -64,8 +64,7 @@ mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *f, mcr_status status)
 {
     if (status)
         mcr_fitted_free(f);
-    else
-        *out = f;
+    *out = status ? NULL : f;
     return status;
 }
 
@@ -102,13 +101,13 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
         mcr_free_all(ctx, s.output, s.coef);
         return MCR_NO_MEMORY;
     }
-    if (outputs > 0)
-        memcpy(s.output, output, sizeof *s.output * (size_t)outputs);
+    for (int64_t o = 0; o < outputs; o++)
+        s.output[o] = output ? output[o] : (int32_t)o;
     int64_t to = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!used(coef, outputs, count, i))
             continue;
-        f->object[f->basis + to] = object[i];
+        f->object[f->basis + to] = object ? object[i] : i;
         for (int64_t o = 0; o < outputs; o++)
             s.coef[o * keep + to] = coef[o * count + i];
         to++;
@@ -116,6 +115,21 @@ mcr_status mcr_fitted_add(mcr_fitted *f, const int64_t *object, int64_t count,
     f->segment[f->segments++] = s;
     f->basis += keep;
     return MCR_OK;
+}
+
+mcr_status mcr_fitted_add_table(mcr_fitted *f, const int64_t *object, int64_t count,
+                                const double *coef)
+{
+    int64_t k = f->outputs;
+    double *turned = mcr_alloc(f->ctx, (size_t)count, (size_t)k * sizeof *turned);
+    if (!turned)
+        return MCR_NO_MEMORY;
+    for (int64_t o = 0; o < k; o++)
+        for (int64_t i = 0; i < count; i++)
+            turned[o * count + i] = coef[i * k + o];
+    mcr_status s = mcr_fitted_add(f, object, count, NULL, k, turned);
+    mcr_free(f->ctx, turned);
+    return s;
 }
 
 /* A segment of all n objects for outputs first, first + 1, ... */
@@ -144,18 +158,13 @@ mcr_status mcr_fitted_whole(mcr_fitted **out, mcr *ctx, int64_t n, int64_t outpu
     mcr_status s = mcr_fitted_new(&f, ctx, outputs);
     if (!s && !(f->object = mcr_alloc(ctx, (size_t)n, sizeof *f->object)))
         s = MCR_NO_MEMORY;
-    if (!s)
-        s = add_whole(f, n, 0, outputs, coef);
-    if (s) {
-        mcr_fitted_free(f);
-        f = NULL;
-    }
-    for (int64_t i = 0; i < n && f; i++)
+    for (int64_t i = 0; i < n && !s; i++)
         f->object[i] = i;
-    if (f)
+    if (!s) {
         f->basis = n;
-    *out = f;
-    return s;
+        s = add_whole(f, n, 0, outputs, coef);
+    }
+    return mcr_fitted_give(out, f, s);
 }
 
 mcr_status mcr_fitted_add_second(mcr_fitted *f, const mcr_kernel *kernel, int64_t outputs,
@@ -291,6 +300,14 @@ static void couple(const mcr_fitted *f, const double *score, double *p, double *
             }
         }
     }
+}
+
+bool mcr_all_finite(const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(v[i]))
+            return false;
+    return true;
 }
 
 int64_t mcr_largest(const double *v, int64_t count)

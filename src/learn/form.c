@@ -258,21 +258,11 @@ mcr_status mcr_form_refuse(mcr *ctx, const mcr_form_options *o, const char *lear
 
 static mcr_status add_landmarks(const mcr_map *m, mcr_fitted *f, const double *w, int64_t outputs)
 {
-    mcr *ctx = f->ctx;
-    int64_t r = m->landmarks;
-    double *coef = mcr_alloc(ctx, (size_t)r, (size_t)outputs * 2 * sizeof *coef);
-    int32_t *output = mcr_alloc(ctx, (size_t)outputs, sizeof *output);
-    mcr_status s = coef && output ? mcr_map_coefficients(m, w, outputs, coef) : MCR_NO_MEMORY;
-    if (!s) {
-        double *by_output = coef + r * outputs;
-        for (int64_t o = 0; o < outputs; o++) {
-            output[o] = (int32_t)o;
-            for (int64_t i = 0; i < r; i++)
-                by_output[o * r + i] = coef[i * outputs + o];
-        }
-        s = mcr_fitted_add(f, m->object, r, output, outputs, by_output);
-    }
-    mcr_free_all(ctx, coef, output);
+    double *coef = mcr_alloc(f->ctx, (size_t)m->landmarks, (size_t)outputs * sizeof *coef);
+    mcr_status s = coef ? mcr_map_coefficients(m, w, outputs, coef) : MCR_NO_MEMORY;
+    if (!s)
+        s = mcr_fitted_add_table(f, m->object, m->landmarks, coef);
+    mcr_free(f->ctx, coef);
     return s;
 }
 
@@ -298,18 +288,27 @@ mcr_status mcr_form_add(const mcr_form *form, mcr_fitted *f, const double *w, in
 mcr_status mcr_form_goal(mcr_fitted **out, const mcr_form *form, const mcr_goal *g, const double *w)
 {
     mcr_fitted *f = NULL;
-    mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
+    mcr_status s = mcr_goal_new(&f, g);
     if (!s)
         s = mcr_form_add(form, f, w, g->outputs);
-    if (s) {
-        mcr_fitted_free(f);
-        return s;
-    }
-    f->task = g->task;
-    f->rule = g->rule;
-    f->classes = g->classes;
-    *out = f;
-    return MCR_OK;
+    return mcr_fitted_give(out, f, s);
+}
+
+mcr_status mcr_form_fitted(mcr_fitted **out, const mcr_form *form, const mcr_goal *g,
+                           const mcr_data *data, const double *a, const mcr_form_objective *of,
+                           double *apart)
+{
+    double *w = NULL;
+    *apart = 0;
+    if (!form->map)
+        return mcr_goal_fitted(out, g, a);
+    mcr_status s = mcr_form_weights(&w, form, a, g->outputs);
+    if (!s)
+        s = mcr_form_apart(form, data, (mcr_rows){NULL, 0, g->n}, w, of, apart, NULL);
+    if (!s)
+        s = mcr_form_goal(out, form, g, w);
+    mcr_free(g->ctx, w);
+    return s;
 }
 
 /* What the stored function changes in the objective, and in a certificate relative to it. */

@@ -141,8 +141,13 @@ typedef struct mcr_form_objective {
 mcr_status mcr_form_apart(const mcr_form *form, const mcr_data *data, mcr_rows rows,
                           const double *w, const mcr_form_objective *of, double *apart,
                           double *slip);
-/* The same for a fitted with loss_slope, of coefficients a and weights w = D'a: its objective is
- * that of f = Dw. */
+/* Coefficients a (n x outputs) as a fitted of the goal, or what an approximate map makes of their
+ * weights; *apart: how far its objective may be from that of the features. */
+mcr_status mcr_form_fitted(mcr_fitted **out, const mcr_form *form, const mcr_goal *goal,
+                           const mcr_data *data, const double *a, const mcr_form_objective *of,
+                           double *apart);
+/* As mcr_form_apart, for a fitted with loss_slope, of coefficients a and weights w = D'a: its
+ * objective is that of f = Dw. */
 mcr_status mcr_form_apart_fitted(const mcr_form *form, const mcr_data *data, const double *a,
                                  const double *w, const mcr_fitted *fitted, double *apart);
 

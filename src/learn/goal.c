@@ -117,34 +117,24 @@ void mcr_goal_start(const mcr_goal *g, const mcr_fitted *start, double *coef)
     }
 }
 
+mcr_status mcr_goal_new(mcr_fitted **out, const mcr_goal *g)
+{
+    mcr_status s = mcr_fitted_new(out, g->ctx, g->outputs);
+    if (s)
+        return s;
+    (*out)->task = g->task;
+    (*out)->rule = g->rule;
+    (*out)->classes = g->classes;
+    return MCR_OK;
+}
+
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *g, const double *coef)
 {
     mcr_fitted *f = NULL;
-    mcr_status s = mcr_fitted_new(&f, g->ctx, g->outputs);
-    int64_t *object = mcr_alloc(g->ctx, (size_t)g->n, sizeof *object);
-    int32_t *output = mcr_alloc(g->ctx, (size_t)g->outputs, sizeof *output);
-    double *by_output = mcr_alloc(g->ctx, (size_t)g->n, (size_t)g->outputs * sizeof *by_output);
-    if (!s && (!object || !output || !by_output))
-        s = MCR_NO_MEMORY;
-    for (int64_t i = 0; i < g->n && !s; i++) {
-        object[i] = i;
-        for (int64_t o = 0; o < g->outputs; o++)
-            by_output[o * g->n + i] = coef[i * g->outputs + o];
-    }
-    for (int64_t o = 0; o < g->outputs && !s; o++)
-        output[o] = (int32_t)o;
+    mcr_status s = mcr_goal_new(&f, g);
     if (!s)
-        s = mcr_fitted_add(f, object, g->n, output, g->outputs, by_output);
-    if (!s) {
-        f->task = g->task;
-        f->rule = g->rule;
-        f->classes = g->classes;
-    }
-    mcr_free_all(g->ctx, object, output, by_output);
-    if (s)
-        mcr_fitted_free(f);
-    *out = s ? NULL : f;
-    return s;
+        s = mcr_fitted_add_table(f, NULL, g->n, coef);
+    return mcr_fitted_give(out, f, s);
 }
 
 mcr_status mcr_goal_report(const mcr_goal *g, mcr_fitted *fitted, const double *f)

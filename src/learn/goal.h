@@ -44,8 +44,9 @@ void mcr_goal_close(mcr_goal *goal); /* also after a failure of open */
 /* Coefficients to start from (n x outputs), 0 where the start has none or is of another shape. */
 void mcr_goal_start(const mcr_goal *goal, const mcr_fitted *start, double *coef);
 
-/* A fitted with all objects whose coefficients are not all 0; coef is n x outputs. Task, rule and
- * classes are the goal's. */
+/* A fitted without objects; task, rule and classes are the goal's. */
+mcr_status mcr_goal_new(mcr_fitted **out, const mcr_goal *goal);
+/* The same with all objects whose coefficients are not all 0; coef is n x outputs. */
 mcr_status mcr_goal_fitted(mcr_fitted **out, const mcr_goal *goal, const double *coef);
 
 /* Stores in the fitted the predictions for the training objects that follow from f (n x

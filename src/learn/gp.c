@@ -29,12 +29,22 @@ static const mcr_param table[] = {
      "uniform|kmeans|leverage|greedy", "how sgpr chooses landmarks"},
     {"tol", MCR_REAL, offsetof(mcr_gp_params, tol), "1e-5", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest slope of the log likelihood per object"},
-    {"time-limit", MCR_REAL, offsetof(mcr_gp_params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN,
-     NULL, "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(mcr_gp_params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "largest number of likelihood evaluations per search; then the best so far is kept"},
+    MCR_TIME_LIMIT_PARAM(mcr_gp_params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(
+        mcr_gp_params,
+        "largest number of likelihood evaluations per search; then the best so far is kept"),
     {0},
 };
+
+mcr_status mcr_gp_describe(mcr_fitted *f, double mean, double scale, double noise)
+{
+    double variance = noise * scale * scale;
+    f->task = MCR_REGRESS;
+    f->rule = MCR_RULE_VALUE;
+    f->offset[0] = mean;
+    mcr_status s = mcr_fitted_keep(f, MCR_GP_SCALE, &scale, 1);
+    return s ? s : mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
+}
 
 mcr_status mcr_gp_finish(mcr_fitted *f, mcr_gp *gp, const mcr_data *data)
 {
@@ -81,7 +91,6 @@ static mcr_status check_sparse(const mcr_learning *in, const mcr_goal *goal)
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const mcr_gp_params *o = in->params;
     mcr_goal goal;
     mcr_status s = o->approx == MCR_GP_EXACT

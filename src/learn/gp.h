@@ -116,16 +116,15 @@ static inline const char *mcr_gp_phase(const mcr_gp *gp)
 /* Optimises the scales if the options request it, else uses the given ones. The last call of value
  * is then for the best scales: the kernel and the method's state belong to them, and so does K
  * unless scales were optimised. */
-mcr_status mcr_gp_tune(mcr_gp *gp);
+mcr_status mcr_gp_tune(mcr_gp *gp, const mcr_learning *in);
 /* A search ends when its last steps gained less than this share of the tolerance of the slope.
  */
 #define MCR_GP_FLAT 0.02
 void mcr_gp_close(mcr_gp *gp);
 
-/* Between mcr_gp_tune and the searches (gp_search.c): value and slope at logarithms of scales and
- * of extra, as mcr_descent asks for them. arg: an mcr_gp, whose `at` has the place for these. */
+/* Between mcr_gp_tune and the searches (gp_search.c): the value at logarithms of scales and of
+ * extra, as mcr_descent asks for it. arg: an mcr_gp, whose `at` has the place for these. */
 mcr_status mcr_gp_value_at(void *arg, const double *x, double *f);
-mcr_status mcr_gp_slope_at(void *arg, double *g);
 static inline int64_t mcr_gp_variables(const mcr_gp *gp)
 {
     return gp->scales + !isnan(gp->extra);
@@ -160,6 +159,9 @@ void mcr_gp_standardise(const mcr_goal *goal, bool yes, double *y, double *mean,
 /* The initial noise: that of the start model, if there is one. */
 double mcr_gp_start_noise(const mcr_learning *in);
 
+/* Task, rule and offset of a regression, and the numbers that all of them keep. noise: of
+ * standardised targets. */
+mcr_status mcr_gp_describe(mcr_fitted *fitted, double mean, double scale, double noise);
 /* Fills a fitted: stop, certificate and so on, and the kernel. data: some of the objects. */
 mcr_status mcr_gp_finish(mcr_fitted *fitted, mcr_gp *gp, const mcr_data *data);
 

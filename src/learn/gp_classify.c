@@ -105,25 +105,17 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, int64_t classes)
 
 mcr_status mcr_gp_classify(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
-    mcr_gp gp = {.ctx = in->ctx,
-                 .params = in->params,
-                 .given = in->kernel,
-                 .start = in->start_kernel,
-                 .data = in->data,
-                 .gram = in->gram,
-                 .extra = NAN,
+    mcr_gp gp = {.extra = NAN,
                  .type = &method,
                  .y = goal->y,
                  .weight = goal->weight,
                  .parts = goal->outputs};
-    mcr_status s = mcr_gp_tune(&gp);
+    mcr_status s = mcr_gp_tune(&gp, in);
     if (!s)
         s = mcr_fitted_whole(out, in->ctx, goal->n, goal->outputs,
                              ((const mcr_laplace *)gp.method)->a);
-    if (!s && (s = fill(*out, &gp, goal->classes))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
+    if (!s)
+        s = fill(*out, &gp, goal->classes);
     mcr_gp_close(&gp);
     return s;
 }

@@ -240,7 +240,6 @@ static mcr_status bracket(large *t)
 static mcr_status fill(mcr_fitted *f, const large *t)
 {
     double *noise = mcr_alloc(t->ctx, (size_t)t->n, sizeof *noise);
-    double variance = t->noise * t->scale * t->scale;
     double facts[MCR_GP_LARGE_COUNT] = {(double)t->k, t->lower, t->upper, t->most, t->mean_error};
     f->trained = mcr_alloc(t->ctx, (size_t)t->n, sizeof *f->trained);
     mcr_status s = noise && f->trained ? MCR_OK : MCR_NO_MEMORY;
@@ -248,9 +247,6 @@ static mcr_status fill(mcr_fitted *f, const large *t)
         noise[i] = t->noise / t->weight[i];
         f->trained[i] = t->mean + t->scale * t->q.f[i];
     }
-    f->task = MCR_REGRESS;
-    f->rule = MCR_RULE_VALUE;
-    f->offset[0] = t->mean;
     f->objective = f->dual = t->lower;
     f->primal = t->upper;
     f->gap = t->upper - t->lower;
@@ -263,9 +259,7 @@ static mcr_status fill(mcr_fitted *f, const large *t)
     if (!s)
         s = mcr_fitted_keep(f, MCR_GP_NOISE, noise, t->n);
     if (!s)
-        s = mcr_fitted_keep(f, MCR_GP_SCALE, &t->scale, 1);
-    if (!s)
-        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
+        s = mcr_gp_describe(f, t->mean, t->scale, t->noise);
     if (!s)
         s = mcr_fitted_keep(f, MCR_GP_LARGE, facts, MCR_GP_LARGE_COUNT);
     if (!s)

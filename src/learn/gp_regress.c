@@ -228,19 +228,13 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp, outcome *o)
     if (!s)
         s = mcr_fitted_keep(f, MCR_GP_NOISE, noise, n);
     if (!s)
-        s = mcr_fitted_keep(f, MCR_GP_SCALE, &o->scale, 1);
+        s = mcr_gp_describe(f, o->mean, o->scale, gp->extra);
     if (!s && r->jitter > 0)
         s = mcr_fitted_remark(
             f, "K + noise is numerically singular: %.1e was added to its diagonal", r->jitter);
-    double variance = gp->extra * o->scale * o->scale;
-    if (!s)
-        s = mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
     mcr_free(gp->ctx, noise);
     if (s)
         return s;
-    f->task = MCR_REGRESS;
-    f->rule = MCR_RULE_VALUE;
-    f->offset[0] = o->mean;
     if (isnan(gp->slope)) /* else the slope is what is certified */
         s = certify(gp, o);
     f->certificate = "relative residual";
@@ -307,18 +301,12 @@ mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_go
         return MCR_NO_MEMORY;
     mcr_gp_standardise(goal, params->standardize, y, &o.mean, &o.scale);
     o.residual = NAN;
-    mcr_gp gp = {.ctx = ctx,
-                 .params = params,
-                 .given = in->kernel,
-                 .start = in->start_kernel,
-                 .data = in->data,
-                 .gram = in->gram,
-                 .extra = mcr_gp_start_noise(in),
+    mcr_gp gp = {.extra = mcr_gp_start_noise(in),
                  .type = &method,
                  .y = y,
                  .weight = goal->weight,
                  .parts = 1};
-    mcr_status s = mcr_gp_tune(&gp);
+    mcr_status s = mcr_gp_tune(&gp, in);
     const regression *r = gp.method;
     for (size_t i = 0; i < n && !s; i++)
         coef[i] = o.scale * r->a[i];

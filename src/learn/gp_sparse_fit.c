@@ -118,13 +118,10 @@ static mcr_status report(mcr_fitted *f, const mcr_gp *gp)
 static mcr_status keep_numbers(mcr_fitted *f, const mcr_gp *gp)
 {
     const mcr_sparse *t = gp->method;
-    double variance = gp->extra * t->scale * t->scale;
     double facts[MCR_GP_SPARSE_COUNT] = {MCR_SPARSE_JITTER, gp->extra, t->lower, t->upper,
                                          f->objective_error};
     mcr_status s = mcr_fitted_keep(f, MCR_GP_SPARSE, facts, MCR_GP_SPARSE_COUNT);
-    if (!s)
-        s = mcr_fitted_keep(f, MCR_GP_SCALE, &t->scale, 1);
-    return s ? s : mcr_fitted_keep(f, MCR_EXTRA_NOISE, &variance, 1);
+    return s ? s : mcr_gp_describe(f, t->mean, t->scale, gp->extra);
 }
 
 static mcr_status fill(mcr_fitted *f, mcr_gp *gp)
@@ -132,9 +129,6 @@ static mcr_status fill(mcr_fitted *f, mcr_gp *gp)
     mcr_sparse *t = gp->method;
     for (int64_t i = 0; i < t->m; i++)
         f->object[i] = t->object[i];
-    f->task = MCR_REGRESS;
-    f->rule = MCR_RULE_VALUE;
-    f->offset[0] = t->mean;
     f->certificate = "relative residual of the sparse problem";
     f->value = residual(gp);
     f->value_error = DBL_EPSILON * (double)t->m;
@@ -210,17 +204,10 @@ static void close_sparse(mcr_sparse *t, mcr *ctx)
 mcr_status mcr_gp_regress_sparsely(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)
 {
     mcr_sparse t;
-    mcr_gp gp = {.ctx = in->ctx,
-                 .params = in->params,
-                 .given = in->kernel,
-                 .start = in->start_kernel,
-                 .data = in->data,
-                 .extra = mcr_gp_start_noise(in),
-                 .own = &mcr_sparse_method,
-                 .method = &t};
+    mcr_gp gp = {.extra = mcr_gp_start_noise(in), .own = &mcr_sparse_method, .method = &t};
     mcr_status s = open_sparse(&t, in, goal);
     if (!s)
-        s = mcr_gp_tune(&gp);
+        s = mcr_gp_tune(&gp, in);
     if (!s)
         s = mcr_map_coefficients(t.map, t.beta, 1, t.u);
     if (!s) {

@@ -137,7 +137,7 @@ mcr_status mcr_gp_value_at(void *arg, const double *x, double *f)
 
 /* ---- the slope --------------------------------------------------------------------------------*/
 
-mcr_status mcr_gp_slope_at(void *arg, double *g)
+static mcr_status slope_at(void *arg, double *g)
 {
     mcr_gp *gp = arg;
     double own = 0;
@@ -233,7 +233,7 @@ static mcr_status optimise(mcr_gp *gp, limits *t, double *best, double mean, dou
         .deadline = isnan(gp->params->time_limit) ? 0 : began + gp->params->time_limit,
         .phase = "gp",
         .value = mcr_gp_value_at,
-        .gradient = mcr_gp_slope_at,
+        .gradient = slope_at,
         .arg = gp,
     };
     mcr_resume_name(gp->ctx, "gp", gp->values.part);
@@ -258,9 +258,15 @@ static mcr_status evaluate_given(mcr_gp *gp)
     return s ? s : evaluate(gp, &gp->f);
 }
 
-mcr_status mcr_gp_tune(mcr_gp *gp)
+mcr_status mcr_gp_tune(mcr_gp *gp, const mcr_learning *in)
 {
     double began = mcr_now(), mean = 0;
+    gp->ctx = in->ctx;
+    gp->params = in->params;
+    gp->given = in->kernel;
+    gp->start = in->start_kernel;
+    gp->data = in->data;
+    gp->gram = in->gram;
     gp->n = mcr_data_count(gp->data);
     gp->scales = mcr_kernel_scales(gp->given, NULL);
     gp->slope = gp->gained = NAN;

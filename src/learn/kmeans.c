@@ -28,10 +28,8 @@ static const mcr_param table[] = {
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest gain of moving one object, as a share of the objective"},
     MCR_APPROX_PARAMS(params),
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "largest number of sweeps over the objects per start"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params, "largest number of sweeps over the objects per start"),
     {0},
 };
 
@@ -181,17 +179,14 @@ static mcr_status run(mcr_fitted **out, const mcr_learning *in, mcr_form *form,
         s = mcr_cluster(&found, form->gram, problem);
     if (!s)
         s = finish(out, &found, problem->weight, in, form);
-    if (!s && !form->features && (s = mcr_fitted_remark_zero(*out, form->gram))) {
-        mcr_fitted_free(*out);
-        *out = NULL;
-    }
+    if (!s && !form->features)
+        s = mcr_fitted_remark_zero(*out, form->gram);
     mcr_clusters_close(in->ctx, &found);
     return s;
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     mcr_form form = {0};
     double *weight = mcr_alloc(in->ctx, (size_t)mcr_data_count(in->data), sizeof *weight);

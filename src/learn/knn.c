@@ -35,8 +35,7 @@ static const mcr_param table[] = {
     MCR_CLASS_WEIGHT_PARAM(params),
     {MCR_OPTION_LOO, MCR_FLAG, offsetof(params, loo), "no", 0, 0, 0, NULL,
      "compute the leave-one-out error"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the training ends without a model"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the training ends without a model"),
     {0},
 };
 
@@ -158,11 +157,8 @@ static void vote(const lookup *u, int64_t j)
         score[0] = mean;
     if (u->to->value && f->task == MCR_REGRESS)
         u->to->value[i] = score[0];
-    int64_t best = 0;
-    for (int64_t o = 1; o < outputs; o++)
-        best = score[o] > score[best] ? o : best;
     if (u->to->value && f->task == MCR_CLASSIFY)
-        u->to->value[i] = (double)best;
+        u->to->value[i] = (double)mcr_largest(score, outputs);
     if (u->to->proba)
         memcpy(u->to->proba + i * outputs, score, sizeof *score * (size_t)outputs);
 }
@@ -404,7 +400,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     mcr_goal goal;
     mcr_fitted *f = NULL;
-    *out = NULL;
     mcr_status s = mcr_goal_open(&goal, in, "knn", o->task, o->class_weight);
     if (!s)
         s = mcr_fitted_new(&f, in->ctx, goal.task == MCR_CLASSIFY ? goal.classes : 1);

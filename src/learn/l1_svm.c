@@ -28,7 +28,6 @@
 
 #include "base/order.h"
 #include "learn/multiclass.h"
-#include "learn/svm_problem.h"
 #include "solve/lp.h"
 #include "solve/lp_interior.h"
 
@@ -49,8 +48,7 @@ static const mcr_param table[] = {
      "calibrate probabilities on held-out decision values (5 folds)"},
     {"tol", MCR_REAL, offsetof(params, tol), "0.001", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest duality gap, relative to the objective"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
     {0},
 };
 
@@ -225,8 +223,7 @@ static void take_solution(program *g, const double *multiplier)
 static bool is_stopped(const program *g)
 {
     const mcr_binary *p = g->p;
-    mcr_progress at = {.size = sizeof at,
-                       .phase = p->phase,
+    mcr_progress at = {.phase = p->phase,
                        .fraction = NAN,
                        .seconds = mcr_now() - g->began,
                        .step = p->steps,

@@ -98,23 +98,15 @@ static mcr_status check_targets(const mcr_learner_type *type, const mcr_learning
                       "target");
 }
 
-static bool all_finite(const double *v, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(v[i]))
-            return false;
-    return true;
-}
-
 /* If numbers overflowed during training, model and certificate are meaningless: the call fails. */
 static mcr_status check_finite(const mcr_fitted *f, const mcr_learner_type *type)
 {
-    bool fine = all_finite(f->offset, f->outputs) &&
-                (!f->slope || all_finite(f->slope, 2 * f->outputs));
+    bool fine = mcr_all_finite(f->offset, f->outputs) &&
+                (!f->slope || mcr_all_finite(f->slope, 2 * f->outputs));
     for (int64_t g = 0; g < f->segments && fine; g++)
-        fine = all_finite(f->segment[g].coef, f->segment[g].outputs * f->segment[g].count);
+        fine = mcr_all_finite(f->segment[g].coef, f->segment[g].outputs * f->segment[g].count);
     for (int64_t e = 0; e < f->extras && fine; e++)
-        fine = all_finite(f->extra[e].value, f->extra[e].count);
+        fine = mcr_all_finite(f->extra[e].value, f->extra[e].count);
     const double sums[] = {f->objective, f->primal, f->dual, f->value};
     for (size_t i = 0; i < sizeof sums / sizeof *sums && f->stop == MCR_STOP_OPTIMAL; i++)
         fine = fine && !isinf(sums[i]);

@@ -112,6 +112,17 @@ void mcr_options_close(mcr_options *o)
     mcr_free(o->ctx, o);
 }
 
+const mcr_param *mcr_options_find(const mcr_options *o, const char *name)
+{
+    return o->type->params ? mcr_params_find(o->type->params, name, strlen(name)) : NULL;
+}
+
+const void *mcr_options_at(const mcr_options *o, const char *name, mcr_param_type type)
+{
+    const mcr_param *p = mcr_options_find(o, name);
+    return p && p->type == type ? (const char *)o->params + p->offset : NULL;
+}
+
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
 {
     mcr *ctx = from->ctx;
@@ -265,7 +276,7 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
 {
     if (strcmp(name, shared_table->name) == 0)
         return set_scale(o, value);
-    const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
+    const mcr_param *p = mcr_options_find(o, name);
     bool lacks = is_form(name) &&
                  (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx);
     if (p) {

@@ -119,13 +119,17 @@ struct mcr_fitted {
 
 mcr_status mcr_fitted_new(mcr_fitted **out, mcr *ctx, int64_t outputs);
 void mcr_fitted_free(mcr_fitted *fitted); /* NULL allowed */
-/* The end of a fit: with MCR_OK it becomes *out, else it is freed. Returns the status. */
+/* The end of a fit: with MCR_OK it becomes *out, else it is freed and *out NULL. Returns the
+ * status. */
 mcr_status mcr_fitted_give(mcr_fitted **out, mcr_fitted *fitted, mcr_status status);
 /* Adds a segment for outputs output[0..]; coef is outputs x count (row o). Objects whose
  * coefficients are all 0 are left out; with no outputs all are kept, for a learner with a
- * predictor. Copies. */
+ * predictor. Objects or outputs NULL: 0, 1, ... Copies. */
 mcr_status mcr_fitted_add(mcr_fitted *fitted, const int64_t *object, int64_t count,
                           const int32_t *output, int64_t outputs, const double *coef);
+/* The same for all outputs; coef is count x outputs. */
+mcr_status mcr_fitted_add_table(mcr_fitted *fitted, const int64_t *object, int64_t count,
+                                const double *coef);
 
 void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 /* Allocates loss_slope, zeros, if the Gram that a learner was given (NULL: none) has features. */
@@ -296,6 +300,18 @@ typedef struct mcr_folds {
 #define MCR_OPTION_FORM_OLD     "side"
 #define MCR_OPTION_APPROX       "approx"
 
+/* S: the value struct. */
+#define MCR_TIME_LIMIT_PARAM(S, text)                                                              \
+    {                                                                                              \
+        .name = MCR_OPTION_TIME_LIMIT, .type = MCR_REAL, .offset = offsetof(S, time_limit),        \
+        .min = 0, .max = INFINITY, .flags = MCR_MIN_OPEN, .help = (text)                           \
+    }
+#define MCR_MAX_STEPS_PARAM(S, text)                                                               \
+    {                                                                                              \
+        .name = "max-steps", .type = MCR_INT, .offset = offsetof(S, max_steps), .min = 1,          \
+        .max = INFINITY, .help = (text)                                                            \
+    }
+
 /* The values of this option that a search tries if the caller names no range. */
 typedef struct mcr_usual {
     const char *option, *range; /* NULL: none */
@@ -384,6 +400,10 @@ struct mcr_options {
 };
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
+/* The description of an option of the learner; NULL: there is none of that name. */
+const mcr_param *mcr_options_find(const mcr_options *options, const char *name);
+/* Its value; NULL: there is none of that type. */
+const void *mcr_options_at(const mcr_options *options, const char *name, mcr_param_type type);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 /* The same without the time limit, which may change when a training or a search is continued. */
@@ -395,6 +415,7 @@ bool mcr_fitted_has_probability(const mcr_fitted *fitted, const mcr_predictor *p
  * is then the most probable one. */
 double mcr_fitted_decide(const mcr_fitted *fitted, const double *score, double *proba,
                          double *work);
+bool mcr_all_finite(const double *v, int64_t count);
 int64_t mcr_largest(const double *v, int64_t count); /* which one; of equal ones the first */
 static inline bool mcr_fitted_is_calibrated(const mcr_fitted *f)
 {

@@ -16,7 +16,6 @@
 #include "learn/goal.h"
 #include "learn/form.h"
 #include "learn/restricted.h"
-#include "learn/svm_problem.h"
 #include "solve/newton.h"
 
 typedef struct params {
@@ -33,10 +32,9 @@ static const mcr_param table[] = {
     {"tol", MCR_REAL, offsetof(params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest difference between 2 lambda times a coefficient and [y_i = y] - P; with an "
      "approximation: largest gap, as a share of the objective"},
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "steps of Newton's method after which the best model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params,
+                        "steps of Newton's method after which the best model so far is kept"),
     MCR_APPROX_AUTO_PARAMS(params),
     {0},
 };
@@ -126,25 +124,6 @@ static double heaviest(const mcr_goal *g)
     return most;
 }
 
-/* The solution of either form: coefficients, or what an approximate map makes of their weights;
- * *apart: how far its objective may be from that of the features. */
-static mcr_status make_fitted(mcr_fitted **out, const mcr_goal *g, const mcr_form *form,
-                              const mcr_data *data, const double *a, const mcr_form_objective *of,
-                              double *apart)
-{
-    *apart = 0;
-    if (!form->map)
-        return mcr_goal_fitted(out, g, a);
-    double *w = NULL;
-    mcr_status s = mcr_form_weights(&w, form, a, g->outputs);
-    if (!s)
-        s = mcr_form_apart(form, data, (mcr_rows){NULL, 0, g->n}, w, of, apart, NULL);
-    if (!s)
-        s = mcr_form_goal(out, form, g, w);
-    mcr_free(g->ctx, w);
-    return s;
-}
-
 static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
                          const double *f, const mcr_smooth_result *r, const mcr_learning *in,
                          const mcr_form *form)
@@ -153,7 +132,7 @@ static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, c
     bool two = g->outputs == 1;
     double apart, mu = two ? o->lambda : 2 * o->lambda;
     mcr_form_objective of = {g->outputs, two ? loss_of_two : loss_of_many, g, mu, r->objective};
-    mcr_status s = make_fitted(&t, g, form, in->data, a, &of, &apart);
+    mcr_status s = mcr_form_fitted(&t, form, g, in->data, a, &of, &apart);
     if (s)
         return s;
     t->rule = MCR_RULE_SOFTMAX;
@@ -246,7 +225,6 @@ static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     mcr_goal g;
     mcr_form form = {0};

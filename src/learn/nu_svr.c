@@ -99,7 +99,6 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
     f->rule = MCR_RULE_VALUE;
     f->primal = 0.5 * square + o->nu * total * epsilon + loss;
     f->dual = (double)(linear - 0.5 * square);
-    f->gap = f->primal - f->dual;
     f->objective = -f->dual;
     mcr_svm_keep_error(f, error + (double)n * 1e-16 * (fabs(f->primal) + fabs(f->dual)));
     st = mcr_fitted_keep(f, MCR_EXTRA_EPSILON, &epsilon, 1);
@@ -110,7 +109,6 @@ static mcr_status finish(mcr_fitted **out, const mcr_learning *in, mcr_svm *s, c
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     int64_t n = mcr_data_count(in->data);
     double total;

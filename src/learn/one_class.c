@@ -29,7 +29,6 @@ static const mcr_param table[] = {
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     int64_t n = mcr_data_count(in->data);
     const double *weight = mcr_data_weights(in->data);
@@ -63,7 +62,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     f->rule = MCR_RULE_SIGN;
     f->primal = 0.5 * square - o->nu * total * rho + loss;
     f->dual = -0.5 * square;
-    f->gap = f->primal - f->dual;
     f->objective = -f->dual;
     mcr_svm_keep_error(f, mcr_svm_error(&s, 1, f->primal, f->dual));
 done:

@@ -161,6 +161,7 @@ mcr_status mcr_online_open(mcr_online *o, const mcr_learning *in, const mcr_onli
                       .first = in->first,
                       .began = mcr_now(),
                       .stop = MCR_STOP_STEPS};
+    mcr_resume_name(o->ctx, plan->learner, o->part);
     mcr_status s = set_classes(o, in);
     if (!s)
         s = reserve(o);
@@ -310,7 +311,6 @@ bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double obj
                         double violation)
 {
     mcr_progress now = {
-        .size = sizeof now,
         .phase = o->plan.learner,
         .fraction = fraction,
         .seconds = mcr_now() - o->began,
@@ -373,10 +373,7 @@ static mcr_status make_fitted(mcr_fitted **out, const mcr_online *o, const doubl
     if (!s)
         s = keep_state(f, o, buffer);
     mcr_free(o->ctx, buffer);
-    if (s)
-        mcr_fitted_free(f);
-    *out = s ? NULL : f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 /* The same from an approximate map: weights of its features. */
@@ -391,10 +388,7 @@ static mcr_status make_near(mcr_fitted **out, const mcr_online *o, const double 
     if (!s)
         s = mcr_form_add(form, f, w, o->outputs);
     mcr_free(o->ctx, w);
-    if (s)
-        mcr_fitted_free(f);
-    *out = s ? NULL : f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 /* A remark, unless the report already gives the reason for the form. */
@@ -441,10 +435,7 @@ mcr_status mcr_online_finish(mcr_fitted **out, mcr_online *o,
     if (!s)
         s = mcr_form_report(form, f);
     mcr_free(o->ctx, coef);
-    if (s)
-        mcr_fitted_free(f);
-    *out = s ? NULL : f;
-    return s;
+    return mcr_fitted_give(out, f, s);
 }
 
 mcr_status mcr_online_answer(mcr_fitted *t, const mcr_online *o, const double *f, double *score)

@@ -27,10 +27,8 @@ static const mcr_param table[] = {
     {"tol", MCR_REAL, offsetof(params, tol), "1e-10", 0, 1, MCR_MIN_OPEN | MCR_MAX_OPEN, NULL,
      "largest eigen-residual, over the largest eigenvalue"},
     MCR_APPROX_PARAMS(params),
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the best model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "steps after which the best model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the best model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params, "steps after which the best model so far is kept"),
     {0},
 };
 
@@ -219,7 +217,6 @@ static mcr_status run(mcr_fitted **out, pca *p, const mcr_learning *in, const mc
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     pca p = {.ctx = in->ctx, .o = o, .began = mcr_now()};
     mcr_form form = {0};

@@ -54,10 +54,8 @@ static const mcr_param table[] = {
      "duality gap, as a share of the objective"},
     MCR_APPROX_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the model so far is kept"},
-    {"max-steps", MCR_INT, offsetof(params, max_steps), NULL, 1, INFINITY, 0, NULL,
-     "steps after which the model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the model so far is kept"),
+    MCR_MAX_STEPS_PARAM(params, "steps after which the model so far is kept"),
     {0},
 };
 
@@ -356,7 +354,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *p = in->params;
     int64_t n = mcr_data_count(in->data);
     run r = {.p = p, .primal = NAN, .dual = 0};
-    *out = NULL;
     mcr_online_plan plan = {
         .learner = "pegasos",
         .class_weight = p->class_weight,
@@ -374,7 +371,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = set_problem(&r);
     bool found;
-    mcr_resume_name(in->ctx, "pegasos", r.o.part);
     if (!s)
         s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)

@@ -48,8 +48,7 @@ static const mcr_param table[] = {
      "removed"},
     MCR_APPROX_PARAMS(params),
     MCR_CLASS_WEIGHT_PARAM(params),
-    {"time-limit", MCR_REAL, offsetof(params, time_limit), NULL, 0, INFINITY, MCR_MIN_OPEN, NULL,
-     "seconds after which the model so far is kept"},
+    MCR_TIME_LIMIT_PARAM(params, "seconds after which the model so far is kept"),
     {0},
 };
 
@@ -347,7 +346,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const params *p = in->params;
     run r = {.p = p, .votes = {.ctx = in->ctx}};
-    *out = NULL;
     mcr_online_plan plan = {
         .learner = "perceptron",
         .class_weight = p->class_weight,
@@ -371,7 +369,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s && in->start && p->variant == VOTED)
         s = mcr_votes_read(&r.votes, in->start, &r.o);
     bool found;
-    mcr_resume_name(in->ctx, "perceptron", r.o.part);
     if (!s)
         s = mcr_resume_find(in->ctx, r.o.part, walk, &r, &found);
     if (!s)

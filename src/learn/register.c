@@ -73,21 +73,11 @@ mcr_status mcr_fitted_open(mcr_fitted **out, const mcr_learning *in, int64_t out
 
 mcr_status mcr_fitted_set(mcr_fitted *f, const double *coef, const double *offset)
 {
-    size_t n = (size_t)f->objects, outputs = (size_t)f->outputs;
     if (f->segments > 0)
         return mcr_fail(f->ctx, MCR_BAD_CALL, "the coefficients of a result are set once");
-    int64_t *object = mcr_alloc(f->ctx, n, sizeof *object);
-    int32_t *output = mcr_alloc(f->ctx, outputs, sizeof *output);
-    mcr_status s = object && output ? MCR_OK : MCR_NO_MEMORY;
-    for (size_t i = 0; i < n && !s; i++)
-        object[i] = (int64_t)i;
-    for (size_t o = 0; o < outputs && !s; o++)
-        output[o] = (int32_t)o;
+    mcr_status s = mcr_fitted_add(f, NULL, f->objects, NULL, f->outputs, coef);
     if (!s)
-        s = mcr_fitted_add(f, object, f->objects, output, f->outputs, coef);
-    if (!s)
-        memcpy(f->offset, offset, sizeof *offset * outputs);
-    mcr_free_all(f->ctx, object, output);
+        memcpy(f->offset, offset, sizeof *offset * (size_t)f->outputs);
     return s;
 }
 

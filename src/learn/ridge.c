@@ -46,8 +46,7 @@ static const mcr_param table[] = {
      "compute the leave-one-out error, in about twice the time"},
     {"tol", MCR_REAL, offsetof(mcr_ridge_params, tol), "1e-06", 0, INFINITY, MCR_MIN_OPEN, NULL,
      "largest residual of the linear system, relative to the targets"},
-    {"time-limit", MCR_REAL, offsetof(mcr_ridge_params, time_limit), NULL, 0, INFINITY,
-     MCR_MIN_OPEN, NULL, "seconds after which the training ends without a model"},
+    MCR_TIME_LIMIT_PARAM(mcr_ridge_params, "seconds after which the training ends without a model"),
     MCR_APPROX_AUTO_PARAMS(mcr_ridge_params),
     {0},
 };
@@ -211,26 +210,6 @@ static double squared_loss(const void *self, int64_t first, int64_t count, const
     return sum;
 }
 
-/* *apart: how far the objective of what is stored may be from that of the features. */
-static mcr_status make_fitted(mcr_fitted **out, const ridge *r, const mcr_data *data,
-                              const double *a, double objective, double *apart)
-{
-    double *w = NULL;
-    *apart = 0;
-    if (!r->form.map)
-        return mcr_goal_fitted(out, &r->goal, a);
-    mcr_status s = mcr_form_weights(&w, &r->form, a, r->goal.outputs);
-    if (!s)
-        s = mcr_form_apart(&r->form, data, (mcr_rows){NULL, 0, r->goal.n}, w,
-                           &(mcr_form_objective){r->goal.outputs, squared_loss, &r->goal,
-                                                 2 * r->q.lambda, objective},
-                           apart, NULL);
-    if (!s)
-        s = mcr_form_goal(out, &r->form, &r->goal, w);
-    mcr_free(r->ctx, w);
-    return s;
-}
-
 static mcr_status finish(mcr_fitted **out, ridge *r, const mcr_data *data)
 {
     mcr_squares *q = &r->q;
@@ -239,7 +218,10 @@ static mcr_status finish(mcr_fitted **out, ridge *r, const mcr_data *data)
     double *a = mcr_alloc(r->ctx, (uint64_t)(q->n * q->outputs), sizeof *a);
     mcr_status s = a ? mcr_squares_certify(q, a, &known) : MCR_NO_MEMORY;
     if (!s)
-        s = make_fitted(out, r, data, a, known.objective, &apart);
+        s = mcr_form_fitted(out, &r->form, &r->goal, data, a,
+                            &(mcr_form_objective){r->goal.outputs, squared_loss, &r->goal,
+                                                  2 * q->lambda, known.objective},
+                            &apart);
     mcr_free(r->ctx, a);
     if (s)
         return s;
@@ -343,7 +325,6 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
     const mcr_ridge_params *o = in->params;
     ridge r = {.ctx = in->ctx, .options = o, .form = {.ctx = in->ctx}};
-    *out = NULL;
     mcr_status s = parse_lambda(&r.lambda, in->ctx, o);
     if (s)
         return s;

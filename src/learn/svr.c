@@ -84,14 +84,12 @@ static void certify(mcr_fitted *f, const mcr_svm *s, const params *o)
     }
     f->primal = 0.5 * square + loss;
     f->dual = (double)(linear - o->epsilon * size - 0.5 * square);
-    f->gap = f->primal - f->dual;
     f->objective = -f->dual;
     mcr_svm_keep_error(f, mcr_svm_error(s, 1, f->primal, f->dual));
 }
 
 static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
 {
-    *out = NULL;
     const params *o = in->params;
     int64_t n = mcr_data_count(in->data);
     mcr_gram *gram = NULL;

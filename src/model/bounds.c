@@ -34,19 +34,14 @@ static mcr_status find_options(machine *t)
 {
     mcr_options *o = NULL;
     mcr_status s = mcr_options_of(&o, t->ctx, t->model);
-    double C = NAN, lambda = NAN;
-    for (const mcr_param *p = s ? NULL : o->type->params; p && p->name; p++) {
-        const char *at = (const char *)o->params + p->offset;
-        if (strcmp(p->name, "C") == 0)
-            C = *(const double *)at;
-        else if (strcmp(p->name, "lambda") == 0)
-            lambda = *(const double *)at;
-        else if (strcmp(p->name, "bias") == 0)
-            t->bias = *(const int *)at;
-        else if (strcmp(p->name, MCR_OPTION_CLASS_WEIGHT) == 0)
-            t->weighted = *(char *const *)at != NULL;
-    }
-    t->C = !isnan(C) ? C : !isnan(lambda) ? 1 / (2 * lambda * (double)t->n) : 1;
+    if (s)
+        return s;
+    const double *C = mcr_options_at(o, "C", MCR_REAL);
+    const double *lambda = mcr_options_at(o, "lambda", MCR_REAL);
+    char *const *class_weight = mcr_options_at(o, MCR_OPTION_CLASS_WEIGHT, MCR_TEXT);
+    t->bias = *(const int *)mcr_options_at(o, "bias", MCR_FLAG);
+    t->weighted = *class_weight != NULL;
+    t->C = !isnan(*C) ? *C : !isnan(*lambda) ? 1 / (2 * *lambda * (double)t->n) : 1;
     t->hard = isinf(t->C);
     mcr_options_close(o);
     return s;

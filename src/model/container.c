@@ -224,22 +224,25 @@ char *mcr_get_text(mcr_reader *r)
     return text;
 }
 
-static mcr_status damaged(const mcr_container *c, const char *what)
+mcr_status mcr_reader_damaged(const mcr_reader *r, const char *what)
 {
-    return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+    return mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
                        "the model file is damaged (%s); restore it or train again", what);
 }
 
-mcr_status mcr_reader_end(const mcr_reader *r, const char *file, const char *what)
+mcr_status mcr_reader_end(const mcr_reader *r)
 {
     if (r->short_of_memory)
         return MCR_NO_MEMORY;
-    if (r->bad || r->at != r->end)
-        return damaged(&(mcr_container){r->ctx, file, NULL, 0}, what);
-    return MCR_OK;
+    return r->bad || r->at != r->end ? mcr_reader_damaged(r, r->what) : MCR_OK;
 }
 
 /* ---- sections ---------------------------------------------------------------------------------*/
+
+static mcr_status damaged(const mcr_container *c, const char *what)
+{
+    return mcr_reader_damaged(&(mcr_reader){.ctx = c->ctx, .file = c->file}, what);
+}
 
 mcr_status mcr_container_check(const mcr_container *c)
 {
@@ -268,13 +271,16 @@ mcr_status mcr_container_check(const mcr_container *c)
     }
 }
 
-bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *out)
+bool mcr_container_has(const mcr_container *c, const char tag[4], const char *what, mcr_reader *out)
 {
     for (const unsigned char *p = c->bytes + HEADER; memcmp(p, "END ", 4) != 0;) {
         size_t length = (size_t)fetch(p + 4, 8);
         if (memcmp(p, tag, 4) == 0) {
-            *out = (mcr_reader){c->ctx, p + SECTION_HEADER, p + SECTION_HEADER + length, false,
-                                false};
+            *out = (mcr_reader){.ctx = c->ctx,
+                                .at = p + SECTION_HEADER,
+                                .end = p + SECTION_HEADER + length,
+                                .file = c->file,
+                                .what = what};
             return true;
         }
         p += SECTION_HEADER + length + SECTION_TAIL;
@@ -282,7 +288,8 @@ bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *ou
     return false;
 }
 
-mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out)
+mcr_status mcr_container_find(const mcr_container *c, const char tag[4], const char *what,
+                              mcr_reader *out)
 {
-    return mcr_container_has(c, tag, out) ? MCR_OK : damaged(c, "a part is missing");
+    return mcr_container_has(c, tag, what, out) ? MCR_OK : damaged(c, "a part is missing");
 }

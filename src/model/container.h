@@ -44,6 +44,7 @@ typedef struct mcr_reader {
     mcr *ctx;
     const unsigned char *at, *end;
     bool bad, short_of_memory;
+    const char *file, *what; /* for messages: what is read from which file */
 } mcr_reader;
 uint32_t mcr_get_u32(mcr_reader *r);
 int64_t mcr_get_i64(mcr_reader *r);
@@ -56,7 +57,9 @@ int64_t *mcr_get_i64s(mcr_reader *r, int64_t *count);
 double *mcr_get_reals(mcr_reader *r, int64_t *count);
 char *mcr_get_bytes(mcr_reader *r, int64_t *count);
 /* MCR_OK if there was no error and everything was read; else the error. */
-mcr_status mcr_reader_end(const mcr_reader *r, const char *file, const char *what);
+mcr_status mcr_reader_end(const mcr_reader *r);
+/* The message that the file is damaged, and where. */
+mcr_status mcr_reader_damaged(const mcr_reader *r, const char *what);
 
 /* Checks magic, version and all sections; then finds a section's payload. */
 typedef struct mcr_container {
@@ -66,8 +69,10 @@ typedef struct mcr_container {
     size_t count;
 } mcr_container;
 mcr_status mcr_container_check(const mcr_container *c);
-mcr_status mcr_container_find(const mcr_container *c, const char tag[4], mcr_reader *out);
+mcr_status mcr_container_find(const mcr_container *c, const char tag[4], const char *what,
+                              mcr_reader *out);
 /* The same for an optional section; false if it is missing. */
-bool mcr_container_has(const mcr_container *c, const char tag[4], mcr_reader *out);
+bool mcr_container_has(const mcr_container *c, const char tag[4], const char *what,
+                       mcr_reader *out);
 
 #endif

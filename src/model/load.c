@@ -29,24 +29,20 @@ static void get_numbers(mcr_reader *r, double *to, int64_t want)
     mcr_free(r->ctx, v);
 }
 
-static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_kernel *kernel)
+static mcr_status get_info(mcr_model **out, mcr_reader *r, const mcr_kernel *kernel)
 {
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "INFO", &r);
-    if (s)
-        return s;
-    char *learner = mcr_get_text(&r), *options = mcr_get_text(&r), *version = mcr_get_text(&r);
+    char *learner = mcr_get_text(r), *options = mcr_get_text(r), *version = mcr_get_text(r);
     if (!learner || !options || !version || !mcr_learner_names(learner))
-        r.bad = true;
-    uint64_t seed = (uint64_t)mcr_get_i64(&r);
-    int64_t n = mcr_get_i64(&r), features = mcr_get_i64(&r);
+        r->bad = true;
+    uint64_t seed = (uint64_t)mcr_get_i64(r);
+    int64_t n = mcr_get_i64(r), features = mcr_get_i64(r);
     double number[4];
-    get_numbers(&r, number, 4);
+    get_numbers(r, number, 4);
     if (n < 0 || features < 0)
-        r.bad = true;
-    s = mcr_reader_end(&r, c->file, "how it was made");
+        r->bad = true;
+    mcr_status s = mcr_reader_end(r);
     if (!s)
-        s = mcr_model_new(out, c->ctx, kernel, learner, options);
+        s = mcr_model_new(out, r->ctx, kernel, learner, options);
     if (!s) {
         mcr_report_fit *report = &(*out)->report;
         (*out)->version = version;
@@ -60,80 +56,69 @@ static mcr_status get_info(mcr_model **out, const mcr_container *c, const mcr_ke
         report->mse = number[2];
         report->r2 = number[3];
     }
-    mcr_free_all(c->ctx, learner, options, version);
+    mcr_free_all(r->ctx, learner, options, version);
     return s;
 }
 
-static mcr_status get_kernel(mcr_kernel **out, const mcr_container *c, const char tag[4])
+static mcr_status get_kernel(mcr_kernel **out, mcr_reader *r)
 {
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, tag, &r);
-    if (s)
-        return s;
-    char *text = mcr_get_text(&r);
+    char *text = mcr_get_text(r);
     if (!text)
-        r.bad = true;
-    s = mcr_reader_end(&r, c->file, "its kernel");
+        r->bad = true;
+    mcr_status s = mcr_reader_end(r);
     if (!s) {
-        s = mcr_kernel_parse_foreign(out, c->ctx, text);
+        s = mcr_kernel_parse_foreign(out, r->ctx, text);
         if (s == MCR_BAD_DATA) /* a model is self-contained */
-            s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+            s = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
                             "the model's kernel names a file, which is not allowed in a model: it "
                             "is not loaded");
         if (s == MCR_BAD_CALL)
-            s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
+            s = mcr_fail_at(r->ctx, MCR_BAD_DATA, r->file, 0,
                             "this version of Mercer does not know the model's kernel");
     }
-    mcr_free(c->ctx, text);
+    mcr_free(r->ctx, text);
     return s;
 }
 
-/* Reads a section that is a list of names; what: for messages. */
-static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r, const mcr_container *c,
-                            const char *what)
+static mcr_status get_second(mcr_model *m, mcr_reader *r)
+{
+    return get_kernel(&m->fitted->second, r);
+}
+
+/* Reads the remainder of a section, a list of names. */
+static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r)
 {
     *count = mcr_get_count(r, 8);
-    *out = mcr_alloc_zero(c->ctx, (size_t)*count, sizeof **out);
+    *out = mcr_alloc_zero(r->ctx, (size_t)*count, sizeof **out);
     if (!*out)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < *count; i++)
         if (!((*out)[i] = mcr_get_text(r)))
             r->bad = true;
-    return mcr_reader_end(r, c->file, what);
+    return mcr_reader_end(r);
 }
 
-static mcr_status get_classes(mcr_model *m, const mcr_container *c)
+static mcr_status get_classes(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
     char **name = NULL;
     int64_t count = 0;
-    mcr_status s = mcr_container_find(c, "CLAS", &r);
-    if (!s)
-        s = get_names(&name, &count, &r, c, "its classes");
+    mcr_status s = get_names(&name, &count, r);
     if (!s)
         s = mcr_model_set_classes(m, (const char *const *)name, count);
-    mcr_free_each(c->ctx, name, count);
+    mcr_free_each(r->ctx, name, count);
     return s;
 }
 
-/* To be called after reading the coefficients. */
-static mcr_status get_targets(mcr_model *m, const mcr_container *c)
+static mcr_status get_targets(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
     char **name = NULL;
     int64_t count = 0;
-    if (mcr_model_targets(m) < 2)
-        return MCR_OK;
-    mcr_status s = mcr_container_find(c, "TARG", &r);
-    if (!s)
-        s = get_names(&name, &count, &r, c, "its targets");
+    mcr_status s = get_names(&name, &count, r);
     if (!s && count != m->fitted->outputs)
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (targets and coefficients do not fit); restore "
-                        "it or train again");
+        s = mcr_reader_damaged(r, "targets and coefficients do not fit");
     if (!s)
         s = mcr_model_name_targets(m, (const char *const *)name);
-    mcr_free_each(c->ctx, name, count);
+    mcr_free_each(r->ctx, name, count);
     return s;
 }
 
@@ -162,14 +147,6 @@ static bool outputs_fit(const mcr_fitted *f, const mcr_learner_type *type)
     return false;
 }
 
-static bool all_finite(const double *v, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(v[i]))
-            return false;
-    return true;
-}
-
 static void get_segment(mcr_reader *r, mcr_fitted *f)
 {
     mcr_segment s = {.first = mcr_get_i64(r), .count = mcr_get_i64(r)};
@@ -182,7 +159,7 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
         if (s.output[o] < 0 || s.output[o] >= f->outputs)
             r->bad = true;
-    if (!r->bad && !all_finite(s.coef, coefs))
+    if (!r->bad && !mcr_all_finite(s.coef, coefs))
         r->bad = true;
     f->segment[f->segments++] = s;
 }
@@ -203,63 +180,51 @@ static bool segments_fit(const mcr_fitted *f)
     return next == f->basis;
 }
 
-static mcr_status get_coefficients(mcr_model *m, const mcr_container *c)
+static mcr_status get_coefficients(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "COEF", &r);
-    if (!s)
-        s = mcr_fitted_new(&m->fitted, c->ctx, 0);
-    if (s)
-        return s;
     mcr_fitted *f = m->fitted;
-    mcr_reader second;
-    if (mcr_container_has(c, "KER2", &second) && (s = get_kernel(&f->second, c, "KER2")))
-        return s;
-    mcr_free(c->ctx, f->offset);
+    mcr_free(r->ctx, f->offset);
     f->classes = m->classes;
-    f->task = (mcr_task)mcr_get_u32(&r);
-    f->rule = (mcr_rule)mcr_get_u32(&r);
-    f->object = mcr_get_i64s(&r, &f->basis);
-    f->offset = mcr_get_reals(&r, &f->outputs);
-    int64_t segments = mcr_get_count(&r, 32), slopes = 0;
+    f->task = (mcr_task)mcr_get_u32(r);
+    f->rule = (mcr_rule)mcr_get_u32(r);
+    f->object = mcr_get_i64s(r, &f->basis);
+    f->offset = mcr_get_reals(r, &f->outputs);
+    int64_t segments = mcr_get_count(r, 32), slopes = 0;
     if (!outputs_fit(f, m->type))
-        r.bad = true;
-    f->segment = mcr_alloc_zero(c->ctx, (size_t)segments, sizeof *f->segment);
+        r->bad = true;
+    f->segment = mcr_alloc_zero(r->ctx, (size_t)segments, sizeof *f->segment);
     if (!f->segment)
-        r.bad = r.short_of_memory = true;
-    for (int64_t g = 0; g < segments && !r.bad; g++)
-        get_segment(&r, f);
-    if (!r.bad && (!all_finite(f->offset, f->outputs) || !segments_fit(f)))
-        r.bad = true;
-    double *slope = mcr_get_reals(&r, &slopes);
-    if (!r.bad && ((slopes > 0 && slopes != 2 * f->outputs) || !all_finite(slope, slopes)))
-        r.bad = true;
+        r->bad = r->short_of_memory = true;
+    for (int64_t g = 0; g < segments && !r->bad; g++)
+        get_segment(r, f);
+    if (!r->bad && (!mcr_all_finite(f->offset, f->outputs) || !segments_fit(f)))
+        r->bad = true;
+    double *slope = mcr_get_reals(r, &slopes);
+    if (!r->bad && ((slopes > 0 && slopes != 2 * f->outputs) || !mcr_all_finite(slope, slopes)))
+        r->bad = true;
     if (slopes > 0)
         f->slope = slope;
     else
-        mcr_free(c->ctx, slope);
-    return mcr_reader_end(&r, c->file, "its coefficients");
+        mcr_free(r->ctx, slope);
+    return MCR_OK;
 }
 
-static mcr_status get_curves(mcr_model *m, const mcr_container *c)
+static mcr_status get_curves(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
     int64_t count = 0;
-    if (!mcr_container_has(c, "PROB", &r))
-        return MCR_OK;
     mcr_fitted *f = m->fitted;
-    f->curve = mcr_get_reals(&r, &count);
-    if (!f->curve || count != 2 * f->outputs || !all_finite(f->curve, count))
-        r.bad = true;
-    for (int64_t o = 0; o < f->outputs && !r.bad; o++)
-        r.bad = !(f->curve[2 * o] > 0);
-    return mcr_reader_end(&r, c->file, "its probabilities");
+    f->curve = mcr_get_reals(r, &count);
+    if (!f->curve || count != 2 * f->outputs || !mcr_all_finite(f->curve, count))
+        r->bad = true;
+    for (int64_t o = 0; o < f->outputs && !r->bad; o++)
+        r->bad = !(f->curve[2 * o] > 0);
+    return MCR_OK;
 }
 
 /* Targets of the basis are numbers of classes, if the model has classes. */
 static bool extra_fits(const mcr_model *m, const char *name, const double *value, int64_t count)
 {
-    if (!all_finite(value, count))
+    if (!mcr_all_finite(value, count))
         return false;
     if (m->classes == 0 || strcmp(name, MCR_EXTRA_TARGET) != 0)
         return true;
@@ -269,29 +234,26 @@ static bool extra_fits(const mcr_model *m, const char *name, const double *value
     return true;
 }
 
-static mcr_status get_extras(mcr_model *m, const mcr_container *c)
+static mcr_status get_extras(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    if (!mcr_container_has(c, "MORE", &r))
-        return MCR_OK;
     enum { MOST = 1000 }; /* names are searched linearly */
     mcr_status s = MCR_OK;
-    int64_t extras = mcr_get_count(&r, 16);
+    int64_t extras = mcr_get_count(r, 16);
     if (extras > MOST) {
-        r.bad = true;
+        r->bad = true;
         extras = 0;
     }
     for (int64_t e = 0; e < extras && !s; e++) {
         int64_t count = 0;
-        char *name = mcr_get_text(&r);
-        double *value = mcr_get_reals(&r, &count);
+        char *name = mcr_get_text(r);
+        double *value = mcr_get_reals(r, &count);
         if (!name || !value || !extra_fits(m, name, value, count))
-            r.bad = true;
+            r->bad = true;
         else
             s = mcr_fitted_keep(m->fitted, name, value, count);
-        mcr_free_all(c->ctx, name, value);
+        mcr_free_all(r->ctx, name, value);
     }
-    return s ? s : mcr_reader_end(&r, c->file, "its numbers");
+    return s;
 }
 
 static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
@@ -303,21 +265,18 @@ static void get_scaled_field(mcr_reader *r, mcr_scaling *s)
     f->shift = mcr_get_reals(r, &f->cols);
     f->factor = mcr_get_reals(r, &factors);
     f->dense = dense == 1;
-    if (r->bad || !f->name || dense > 1 || factors != f->cols || !all_finite(f->shift, f->cols) ||
-        !all_finite(f->factor, factors))
+    if (r->bad || !f->name || dense > 1 || factors != f->cols ||
+        !mcr_all_finite(f->shift, f->cols) || !mcr_all_finite(f->factor, factors))
         r->bad = true;
 }
 
-static mcr_status get_scaling(mcr_model *m, const mcr_container *c)
+static mcr_status get_scaling(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    if (!mcr_container_has(c, "SCAL", &r))
-        return MCR_OK;
-    int64_t fields = mcr_get_count(&r, 28);
-    mcr_status s = mcr_scaling_open(&m->scaling, c->ctx, fields);
+    int64_t fields = mcr_get_count(r, 28);
+    mcr_status s = mcr_scaling_open(&m->scaling, r->ctx, fields);
     for (int64_t f = 0; f < fields && !s; f++)
-        get_scaled_field(&r, m->scaling);
-    return s ? s : mcr_reader_end(&r, c->file, "its scaling");
+        get_scaled_field(r, m->scaling);
+    return s;
 }
 
 static int by_text(const void *a, const void *b)
@@ -342,97 +301,83 @@ static bool roles_fit(const mcr_layout *l, int64_t *column, const char **name, i
 }
 
 static mcr_status check_layout(const mcr_layout *l, char *const *name, int64_t names,
-                               const mcr_container *c)
+                               const mcr_reader *r)
 {
-    int64_t *column = mcr_alloc(c->ctx, (size_t)l->roles, sizeof *column);
-    const char **text = mcr_alloc(c->ctx, (size_t)names, sizeof *text);
+    int64_t *column = mcr_alloc(r->ctx, (size_t)l->roles, sizeof *column);
+    const char **text = mcr_alloc(r->ctx, (size_t)names, sizeof *text);
     mcr_status s = column && text ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t r = 0; r < l->roles && !s; r++)
-        column[r] = l->column[r];
-    for (int64_t r = 0; r < names && !s; r++)
-        text[r] = name[r];
+    for (int64_t i = 0; i < l->roles && !s; i++)
+        column[i] = l->column[i];
+    for (int64_t i = 0; i < names && !s; i++)
+        text[i] = name[i];
     if (!s && !roles_fit(l, column, text, names))
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (its table); restore it or train again");
-    mcr_free_all(c->ctx, column, text);
+        s = mcr_reader_damaged(r, r->what);
+    mcr_free_all(r->ctx, column, text);
     return s;
 }
 
-static mcr_status get_layout(mcr_model *m, const mcr_container *c)
+static mcr_status get_layout(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
     char **name = NULL;
     int64_t names = 0;
-    if (!mcr_container_has(c, "TABL", &r))
-        return MCR_OK;
-    mcr_layout l = {.columns = mcr_get_i64(&r)};
-    l.targets = mcr_get_i64(&r);
-    l.usual = mcr_get_u32(&r);
-    l.column = mcr_get_i64s(&r, &l.roles);
-    mcr_status s = get_names(&name, &names, &r, c, "its table");
+    mcr_layout l = {.columns = mcr_get_i64(r)};
+    l.targets = mcr_get_i64(r);
+    l.usual = mcr_get_u32(r);
+    l.column = mcr_get_i64s(r, &l.roles);
+    mcr_status s = get_names(&name, &names, r);
     if (!s)
-        s = check_layout(&l, name, names, c);
+        s = check_layout(&l, name, names, r);
     if (!s)
-        s = mcr_layout_new(&m->layout, c->ctx, &l, names ? (const char *const *)name : NULL);
-    mcr_free_each(c->ctx, name, names);
-    mcr_free(c->ctx, l.column);
+        s = mcr_layout_new(&m->layout, r->ctx, &l, names ? (const char *const *)name : NULL);
+    mcr_free_each(r->ctx, name, names);
+    mcr_free(r->ctx, l.column);
     return s;
 }
 
-static mcr_status get_tuning(mcr_model *m, const mcr_container *c)
+static mcr_status get_tuning(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    if (!mcr_container_has(c, "TUNE", &r))
-        return MCR_OK;
-    m->tuning = mcr_get_text(&r);
-    return mcr_reader_end(&r, c->file, "its search");
+    m->tuning = mcr_get_text(r);
+    return MCR_OK;
 }
 
-static mcr_status get_certificate(mcr_model *m, const mcr_container *c)
+static mcr_status get_certificate(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "CERT", &r);
-    if (s)
-        return s;
     mcr_fitted *f = m->fitted;
-    m->certificate = mcr_get_text(&r);
+    m->certificate = mcr_get_text(r);
     f->certificate = m->certificate;
-    f->remark = mcr_get_text(&r);
-    f->iterations = mcr_get_i64(&r);
-    uint32_t stop = mcr_get_u32(&r);
+    f->remark = mcr_get_text(r);
+    f->iterations = mcr_get_i64(r);
+    uint32_t stop = mcr_get_u32(r);
     if (stop > MCR_STOP_LOCAL)
-        r.bad = true;
-    f->stop = r.bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
+        r->bad = true;
+    f->stop = r->bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
     double number[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
-    get_numbers(&r, number, 6);
+    get_numbers(r, number, 6);
     f->objective = number[0];
     f->value = number[1];
     f->tolerance = number[2];
     f->primal = number[3];
     f->dual = number[4];
     f->gap = number[5];
-    return mcr_reader_end(&r, c->file, "its certificate");
+    return MCR_OK;
 }
 
-static mcr_status get_basis(mcr_model *m, const mcr_container *c)
+static mcr_status get_basis(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    mcr_status s = mcr_container_find(c, "OBJS", &r);
-    if (!s)
-        s = mcr_get_objects(&m->basis, &r, c->file);
-    if (!s && mcr_container_has(c, "COLS", &r)) {
-        mcr_get_columns(&r, m->basis);
-        s = mcr_reader_end(&r, c->file, "its columns");
-    }
+    mcr_status s = mcr_get_objects(&m->basis, r);
     if (!s && mcr_data_count(m->basis) != m->fitted->basis)
-        s = mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                        "the model file is damaged (objects and coefficients do not fit); restore "
-                        "it or train again");
+        s = mcr_reader_damaged(r, "objects and coefficients do not fit");
     return s;
 }
 
+static mcr_status get_columns(mcr_model *m, mcr_reader *r)
+{
+    mcr_get_columns(r, m->basis);
+    return MCR_OK;
+}
+
 /* The model's objects are scaled: each field must match the output of its scaling. */
-static mcr_status check_scaling(mcr_model *m, const mcr_container *c)
+static bool scaling_fits(const mcr_model *m)
 {
     for (int64_t f = 0; m->scaling && f < m->scaling->fields; f++) {
         const mcr_scaled_field *by = &m->scaling->field[f];
@@ -440,37 +385,75 @@ static mcr_status check_scaling(mcr_model *m, const mcr_container *c)
         const mcr_store *store = at < 0 ? NULL : m->basis->store[at];
         if (store &&
             (store->kind != (by->dense ? MCR_DENSE : MCR_SPARSE) || store->cols != by->cols))
-            return mcr_fail_at(
-                c->ctx, MCR_BAD_DATA, c->file, 0,
-                "the model file is damaged (objects and scaling do not fit); restore "
-                "it or train again");
+            return false;
     }
-    return MCR_OK;
+    return true;
 }
 
-static mcr_status complete(mcr_model *m, const mcr_container *c)
+enum presence { ALWAYS, SOMETIMES, WITH_TARGETS };
+
+/* In this order: some depend on others. */
+static const struct section {
+    char tag[5];
+    enum presence when;
+    const char *what;
+    mcr_status (*get)(mcr_model *m, mcr_reader *r);
+} sections[] = {
+    {"CLAS", ALWAYS, "its classes", get_classes},
+    {"KER2", SOMETIMES, "its kernel", get_second},
+    {"COEF", ALWAYS, "its coefficients", get_coefficients},
+    {"TARG", WITH_TARGETS, "its targets", get_targets},
+    {"PROB", SOMETIMES, "its probabilities", get_curves},
+    {"MORE", SOMETIMES, "its numbers", get_extras},
+    {"CERT", ALWAYS, "its certificate", get_certificate},
+    {"SCAL", SOMETIMES, "its scaling", get_scaling},
+    {"FILL", SOMETIMES, "its missing values", mcr_get_fill},
+    {"TUNE", SOMETIMES, "its search", get_tuning},
+    {"TABL", SOMETIMES, "its table", get_layout},
+    {"OBJS", ALWAYS, "its objects", get_basis},
+    {"COLS", SOMETIMES, "its columns", get_columns},
+    {"ROLE", SOMETIMES, "its columns", mcr_get_roles},
+    {"JOIN", SOMETIMES, "its columns", mcr_get_join},
+};
+
+static mcr_status get_section(mcr_model *m, const mcr_container *c, const struct section *part)
 {
-    (void)c;
-    return mcr_model_complete(m);
+    mcr_reader r;
+    if (part->when == WITH_TARGETS && mcr_model_targets(m) < 2)
+        return MCR_OK;
+    if (part->when == SOMETIMES && !mcr_container_has(c, part->tag, part->what, &r))
+        return MCR_OK;
+    mcr_status s = mcr_container_find(c, part->tag, part->what, &r);
+    if (!s)
+        s = part->get(m, &r);
+    return s ? s : mcr_reader_end(&r);
 }
 
 static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
 {
-    /* In this order: some depend on others. */
-    static mcr_status (*const part[])(mcr_model *, const mcr_container *) = {
-        get_classes,     get_coefficients, get_targets,   get_curves, get_extras,
-        get_certificate, get_scaling,      mcr_get_fill,  get_tuning, get_layout,
-        get_basis,       mcr_get_roles,    check_scaling, complete};
     mcr_kernel *kernel = NULL;
     mcr_model *m = NULL;
+    mcr_reader r;
     mcr_status s = mcr_container_check(c);
     if (!s)
-        s = get_kernel(&kernel, c, "KERN");
+        s = mcr_container_find(c, "KERN", "its kernel", &r);
     if (!s)
-        s = get_info(&m, c, kernel);
+        s = get_kernel(&kernel, &r);
+    if (!s)
+        s = mcr_container_find(c, "INFO", "how it was made", &r);
+    if (!s)
+        s = get_info(&m, &r, kernel);
     mcr_kernel_free(kernel);
-    for (size_t p = 0; p < sizeof part / sizeof *part && !s; p++)
-        s = part[p](m, c);
+    if (!s)
+        s = mcr_fitted_new(&m->fitted, c->ctx, 0);
+    for (size_t p = 0; p < sizeof sections / sizeof *sections && !s; p++)
+        s = get_section(m, c, &sections[p]);
+    if (!s && !scaling_fits(m))
+        s = mcr_reader_damaged(&r, "objects and scaling do not fit");
+    if (!s) {
+        mcr_model_set_roles(m);
+        s = mcr_model_complete(m);
+    }
     if (s)
         mcr_model_free(m);
     else

@@ -169,12 +169,13 @@ static bool has_columns(const mcr_store *s)
     return s->column && s->kind == MCR_DENSE;
 }
 
-bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
+void mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
 {
     int64_t fields = 0;
     for (int64_t i = 0; i < mcr_data_fields(data); i++)
         fields += wanted[i] && has_columns(data->store[i]);
-    mcr_put_i64(t, fields);
+    if (fields)
+        mcr_put_i64(t, fields);
     for (int64_t i = 0; i < mcr_data_fields(data); i++) {
         const mcr_store *s = data->store[i];
         if (!wanted[i] || !has_columns(s))
@@ -184,7 +185,6 @@ bool mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
         for (int64_t c = 0; c < s->cols; c++)
             mcr_put_text(t, s->column[c]);
     }
-    return fields > 0;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
@@ -316,7 +316,7 @@ static mcr_status get_field(mcr_reader *r, mcr_builder *b, int64_t rows)
     return s;
 }
 
-mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
+mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r)
 {
     *out = NULL;
     mcr_builder *b = NULL;
@@ -324,12 +324,12 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r, const char *file)
     if (rows < 0 || rows > INT64_MAX / 8)
         r->bad = true;
     if (r->bad)
-        return mcr_reader_end(r, file, "its objects");
+        return mcr_reader_end(r);
     mcr_status s = mcr_builder_open(&b, r->ctx, rows);
     for (int64_t f = 0; f < fields && !s && !r->bad; f++)
         s = get_field(r, b, rows);
     if (!s)
-        s = mcr_reader_end(r, file, "its objects");
+        s = mcr_reader_end(r);
     return mcr_builder_finish_filled(out, b, s);
 }
 

@@ -47,10 +47,14 @@ typedef struct numbers {
     int64_t count, capacity;
 } numbers;
 
+static mcr_status refuse(const graph *g, const char *why)
+{
+    return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0, "%s", why);
+}
+
 static mcr_status damaged(const graph *g)
 {
-    return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                       "this ONNX file is damaged; restore it or export it again");
+    return refuse(g, "this ONNX file is damaged; restore it or export it again");
 }
 
 bool mcr_onnx_recognise(const void *bytes, size_t count)
@@ -182,8 +186,7 @@ static mcr_status check_finite(graph *g, const numbers *list)
 {
     for (int64_t i = 0; i < list->count; i++)
         if (!isfinite(list->value[i]))
-            return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                               "a number of the ONNX file is not finite");
+            return refuse(g, "a number of the ONNX file is not finite");
     return g->bad ? damaged(g) : MCR_OK;
 }
 
@@ -433,15 +436,12 @@ static mcr_status find_svm(graph *g, const node **out)
         if (!is_svm(&g->node[i]))
             continue;
         if (*out)
-            return mcr_fail_at(
-                g->ctx, MCR_BAD_DATA, g->file, 0,
-                "the ONNX file has several support vector machines; Mercer reads one");
+            return refuse(g, "the ONNX file has several support vector machines; Mercer reads one");
         *out = &g->node[i];
     }
     return *out ? MCR_OK
-                : mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                              "of ONNX files Mercer reads support vector machines: the operators "
-                              "SVMClassifier and SVMRegressor of ai.onnx.ml; this one has neither");
+                : refuse(g, "of ONNX files Mercer reads support vector machines: the operators "
+                            "SVMClassifier and SVMRegressor of ai.onnx.ml; this one has neither");
 }
 
 /* Later operators must not change decisions; Mercer's own files name the learner. */
@@ -485,12 +485,9 @@ static mcr_status read_kernel(graph *g, const node *n, mcr_foreign *h)
         if (mcr_span_is(kind, name[k]) || (kind.count == 0 && k == 0))
             h->kernel = k;
     if (h->kernel < 0)
-        return mcr_fail_at(
-            g->ctx, MCR_BAD_DATA, g->file, 0,
-            "a kernel_type that is not known; ONNX has LINEAR, POLY, RBF and SIGMOID");
+        return refuse(g, "a kernel_type that is not known; ONNX has LINEAR, POLY, RBF and SIGMOID");
     if (post.count && !mcr_span_is(post, "NONE"))
-        return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                           "the post_transform of the support vector machine must be NONE");
+        return refuse(g, "the post_transform of the support vector machine must be NONE");
     mcr_status s = get_floats(g, n, "kernel_params", &params);
     if (!s && h->kernel != MCR_FOREIGN_LINEAR && params.count != 3)
         s = damaged(g);
@@ -501,8 +498,7 @@ static mcr_status read_kernel(graph *g, const node *n, mcr_foreign *h)
     }
     if (!s && h->kernel == MCR_FOREIGN_POLY &&
         !(h->degree >= 1 && h->degree <= 1000000 && h->degree == floor(h->degree)))
-        s = mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                        "the degree of a polynomial must be a whole number from 1");
+        s = refuse(g, "the degree of a polynomial must be a whole number from 1");
     mcr_free(g->ctx, params.value);
     return s;
 }
@@ -544,17 +540,15 @@ static mcr_status check_classes(graph *g, const mcr_foreign *h)
     int64_t k = h->labels;
     double sum = 0;
     if (k < 2 || k > 1000000 || h->rhos != k * (k - 1) / 2 || h->of_classes != k)
-        return mcr_fail_at(
-            g->ctx, MCR_BAD_DATA, g->file, 0,
-            "the ONNX file's numbers of classes, rho and vectors_per_class do not fit");
+        return refuse(g,
+                      "the ONNX file's numbers of classes, rho and vectors_per_class do not fit");
     for (int64_t c = 0; c < k; c++) {
         if (h->of_class[c] < 0)
             return damaged(g);
         sum += h->of_class[c];
         for (int64_t t = 0; t < c; t++)
             if (h->name ? strcmp(h->name[c], h->name[t]) == 0 : h->label[c] == h->label[t])
-                return mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                                   "a class occurs twice in the ONNX file");
+                return refuse(g, "a class occurs twice in the ONNX file");
     }
     return sum == (double)h->support ? MCR_OK : damaged(g);
 }
@@ -605,8 +599,7 @@ static mcr_status read_vectors(graph *g, const node *n, const mcr_foreign *h,
         s = get_floats(g, n, "support_vectors", &vector);
     v->dense = vector.value;
     if (!s && rows < 1)
-        s = mcr_fail_at(g->ctx, MCR_BAD_DATA, g->file, 0,
-                        "the ONNX file's support vector machine has no support vectors");
+        s = refuse(g, "the ONNX file's support vector machine has no support vectors");
     if (!s && (rows > coef.count || coef.count / v->coefs != rows || coef.count % v->coefs ||
                vector.count == 0 || vector.count % rows))
         s = damaged(g);
@@ -650,10 +643,8 @@ static mcr_status make_model(mcr_model **out, graph *g, const mcr_foreign *h,
     mcr_kernel *kernel = NULL;
     mcr_status s = mcr_foreign_kernel(&kernel, g->ctx, h);
     if (s == MCR_BAD_CALL)
-        s = mcr_fail_at(
-            g->ctx, MCR_BAD_DATA, g->file, 0,
-            "the kernel's parameters are not possible here (a polynomial needs gamma > 0 "
-            "and coef0 >= 0)");
+        s = refuse(g, "the kernel's parameters are not possible here (a polynomial needs gamma > 0 "
+                      "and coef0 >= 0)");
     if (!s)
         s = mcr_foreign_model(out, g->ctx, kernel, h, v);
     mcr_kernel_free(kernel);

@@ -11,7 +11,7 @@
 #include "model/objects.h"
 #include "model/save_table.h"
 
-/* ---- writing ----------------------------------------------------------------------------------*/
+/* ---- sections ---------------------------------------------------------------------------------*/
 
 /* INFO: how the model was trained. */
 static void put_info(mcr_text *t, const mcr_model *m)
@@ -28,9 +28,23 @@ static void put_info(mcr_text *t, const mcr_model *m)
     mcr_put_reals(t, number, sizeof number / sizeof *number);
 }
 
-/* CERT: the certificate. */
-static void put_certificate(mcr_text *t, const mcr_fitted *f)
+/* KERN: the kernel. */
+static void put_kernel(mcr_text *t, const mcr_model *m)
 {
+    mcr_put_text(t, mcr_kernel_text(m->kernel));
+}
+
+/* KER2: the kernel on other fields of the same objects. */
+static void put_second(mcr_text *t, const mcr_model *m)
+{
+    if (m->fitted->second)
+        mcr_put_text(t, mcr_kernel_text(m->fitted->second));
+}
+
+/* CERT: the certificate. */
+static void put_certificate(mcr_text *t, const mcr_model *m)
+{
+    const mcr_fitted *f = m->fitted;
     mcr_put_text(t, f->certificate);
     mcr_put_text(t, f->remark);
     mcr_put_i64(t, f->iterations);
@@ -50,14 +64,17 @@ static void put_classes(mcr_text *t, const mcr_model *m)
 /* TARG: names of the outputs, if there are several targets. */
 static void put_targets(mcr_text *t, const mcr_model *m)
 {
+    if (mcr_model_targets(m) < 2)
+        return;
     mcr_put_i64(t, m->fitted->outputs);
     for (int64_t o = 0; o < m->fitted->outputs; o++)
         mcr_put_text(t, m->output_name[o]);
 }
 
 /* COEF: rule, offsets, coefficients, calibration. */
-static void put_coefficients(mcr_text *t, const mcr_fitted *f)
+static void put_coefficients(mcr_text *t, const mcr_model *m)
 {
+    const mcr_fitted *f = m->fitted;
     mcr_put_u32(t, (uint32_t)f->task);
     mcr_put_u32(t, (uint32_t)f->rule);
     mcr_put_i64s(t, f->object, f->basis);
@@ -73,10 +90,19 @@ static void put_coefficients(mcr_text *t, const mcr_fitted *f)
     mcr_put_reals(t, f->slope, f->slope ? 2 * f->outputs : 0);
 }
 
-/* MORE: numbers specific to the learner. Omitted if it has none. */
-static void put_extras(mcr_text *t, const mcr_fitted *f)
+/* PROB: the curves of probabilities, two numbers per output. */
+static void put_curves(mcr_text *t, const mcr_model *m)
 {
-    mcr_put_i64(t, f->extras);
+    if (m->fitted->curve)
+        mcr_put_reals(t, m->fitted->curve, 2 * m->fitted->outputs);
+}
+
+/* MORE: numbers specific to the learner. */
+static void put_extras(mcr_text *t, const mcr_model *m)
+{
+    const mcr_fitted *f = m->fitted;
+    if (f->extras)
+        mcr_put_i64(t, f->extras);
     for (int64_t e = 0; e < f->extras; e++) {
         mcr_put_text(t, f->extra[e].name);
         mcr_put_reals(t, f->extra[e].value, f->extra[e].count);
@@ -126,8 +152,11 @@ static mcr_status choose_fields(bool **out, const mcr_model *m)
 }
 
 /* SCAL: the scaling of vectors before the kernel. */
-static void put_scaling(mcr_text *t, const mcr_scaling *s)
+static void put_scaling(mcr_text *t, const mcr_model *m)
 {
+    const mcr_scaling *s = m->scaling;
+    if (!s || s->fields == 0)
+        return;
     mcr_put_i64(t, s->fields);
     for (int64_t f = 0; f < s->fields; f++) {
         mcr_put_text(t, s->field[f].name);
@@ -137,9 +166,19 @@ static void put_scaling(mcr_text *t, const mcr_scaling *s)
     }
 }
 
-/* TABL: the training table: columns, and which of them were targets and weights. */
-static void put_layout(mcr_text *t, const mcr_layout *l)
+/* TUNE: the table of the search for its parameters. */
+static void put_tuning(mcr_text *t, const mcr_model *m)
 {
+    if (m->tuning)
+        mcr_put_text(t, m->tuning);
+}
+
+/* TABL: the training table: columns, and which of them were targets and weights. */
+static void put_layout(mcr_text *t, const mcr_model *m)
+{
+    const mcr_layout *l = m->layout;
+    if (!l)
+        return;
     mcr_put_i64(t, l->columns);
     mcr_put_i64(t, l->targets);
     mcr_put_u32(t, l->usual);
@@ -149,103 +188,56 @@ static void put_layout(mcr_text *t, const mcr_layout *l)
         mcr_put_text(t, l->name->name[r]);
 }
 
-static void put_table(mcr_text *file, mcr_text *part, const mcr_layout *l)
+/* ---- the file ---------------------------------------------------------------------------------*/
+
+/* A section without content is left out. */
+static void finish_section(mcr_text *file, int64_t start, int64_t content)
 {
-    put_layout(part, l);
-    mcr_put_section(file, "TABL", part);
-    part->length = 0;
-    if (l->all) {
-        mcr_put_roles(part, l);
-        mcr_put_section(file, "ROLE", part);
-        part->length = 0;
-    }
-    if (l->joined) {
-        mcr_put_join(part, l);
-        mcr_put_section(file, "JOIN", part);
-        part->length = 0;
-    }
+    if (file->length > content)
+        mcr_section_end(file, start);
+    else
+        file->length = start;
 }
 
 /* COLS: names of columns, if known; OBJS: the objects. */
-static mcr_status put_basis(mcr_text *file, mcr_text *part, const mcr_model *m)
+static mcr_status put_basis(mcr_text *file, const mcr_model *m)
 {
     bool *wanted = NULL;
     mcr_status s = choose_fields(&wanted, m);
-    if (!s && mcr_put_columns(part, m->basis, wanted))
-        mcr_put_section(file, "COLS", part);
-    if (!s && part->status)
-        s = part->status;
-    part->length = 0;
     if (!s) {
-        int64_t start = mcr_section_begin(file, "OBJS");
+        int64_t start = mcr_section_begin(file, "COLS"), content = file->length;
+        mcr_put_columns(file, m->basis, wanted);
+        finish_section(file, start, content);
+        start = mcr_section_begin(file, "OBJS");
         mcr_put_objects(file, m->basis, wanted);
         mcr_section_end(file, start);
-        s = file->status;
     }
     mcr_free(m->ctx, wanted);
     return s;
 }
 
-static mcr_status write_all(mcr_text *file, mcr_text *part, const mcr_model *m)
+static mcr_status write_all(mcr_text *file, const mcr_model *m)
 {
+    static const struct section {
+        char tag[5];
+        void (*put)(mcr_text *t, const mcr_model *m);
+    } sections[] = {
+        {"INFO", put_info},        {"KERN", put_kernel},    {"KER2", put_second},
+        {"CERT", put_certificate}, {"CLAS", put_classes},   {"COEF", put_coefficients},
+        {"TARG", put_targets},     {"PROB", put_curves},    {"MORE", put_extras},
+        {"SCAL", put_scaling},     {"FILL", mcr_put_fill},  {"TUNE", put_tuning},
+        {"TABL", put_layout},      {"ROLE", mcr_put_roles}, {"JOIN", mcr_put_join},
+    };
     mcr_text_add(file, mcr_model_magic, MCR_MODEL_MAGIC_BYTES);
     mcr_put_u32(file, MCR_MODEL_VERSION);
-    put_info(part, m);
-    mcr_put_section(file, "INFO", part);
-    part->length = 0;
-    mcr_put_text(part, mcr_kernel_text(m->kernel));
-    mcr_put_section(file, "KERN", part);
-    part->length = 0;
-    if (m->fitted->second) { /* on other fields of the same objects */
-        mcr_put_text(part, mcr_kernel_text(m->fitted->second));
-        mcr_put_section(file, "KER2", part);
-        part->length = 0;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        int64_t start = mcr_section_begin(file, sections[i].tag), content = file->length;
+        sections[i].put(file, m);
+        finish_section(file, start, content);
     }
-    put_certificate(part, m->fitted);
-    mcr_put_section(file, "CERT", part);
-    part->length = 0;
-    put_classes(part, m);
-    mcr_put_section(file, "CLAS", part);
-    part->length = 0;
-    put_coefficients(part, m->fitted);
-    mcr_put_section(file, "COEF", part);
-    part->length = 0;
-    if (mcr_model_targets(m) > 1) {
-        put_targets(part, m);
-        mcr_put_section(file, "TARG", part);
-        part->length = 0;
-    }
-    if (m->fitted->curve) { /* PROB: the curves of probabilities, two numbers per output */
-        mcr_put_reals(part, m->fitted->curve, 2 * m->fitted->outputs);
-        mcr_put_section(file, "PROB", part);
-        part->length = 0;
-    }
-    if (m->fitted->extras) {
-        put_extras(part, m->fitted);
-        mcr_put_section(file, "MORE", part);
-        part->length = 0;
-    }
-    if (m->scaling && m->scaling->fields > 0) {
-        put_scaling(part, m->scaling);
-        mcr_put_section(file, "SCAL", part);
-        part->length = 0;
-    }
-    if (m->scaling && mcr_put_fill(part, m->scaling)) {
-        mcr_put_section(file, "FILL", part);
-        part->length = 0;
-    }
-    if (m->tuning) { /* TUNE: the table of the search for its parameters */
-        mcr_put_text(part, m->tuning);
-        mcr_put_section(file, "TUNE", part);
-        part->length = 0;
-    }
-    if (m->layout)
-        put_table(file, part, m->layout);
-    mcr_status s = put_basis(file, part, m);
-    if (s)
-        return s;
+    mcr_status s = put_basis(file, m);
     mcr_put_section(file, "END ", NULL);
-    return file->status;
+    return s ? s : file->status;
 }
 
 /* The file must be loadable: this is checked before it is written. */
@@ -264,13 +256,8 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
 /* Builds the whole file, and reads it back once. */
 static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const char *name)
 {
-    mcr_text part;
-    mcr_text_init(&part, ctx);
-    mcr_status s = write_all(file, &part, m);
-    if (!s)
-        s = read_back(ctx, file, name);
-    mcr_text_free(&part);
-    return s;
+    mcr_status s = write_all(file, m);
+    return s ? s : read_back(ctx, file, name);
 }
 
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +12,11 @@
 
 /* ---- writing ----------------------------------------------------------------------------------*/
 
-void mcr_put_roles(mcr_text *t, const mcr_layout *l)
+void mcr_put_roles(mcr_text *t, const mcr_model *m)
 {
+    const mcr_layout *l = m->layout;
+    if (!l || !l->all)
+        return;
     mcr_put_i64(t, l->columns);
     for (int64_t c = 0; c < l->columns; c++)
         mcr_put_u32(t, (uint32_t)l->all[c]);
@@ -23,10 +25,12 @@ void mcr_put_roles(mcr_text *t, const mcr_layout *l)
         mcr_put_text(t, l->called->name[c]);
 }
 
-void mcr_put_join(mcr_text *t, const mcr_layout *l)
+void mcr_put_join(mcr_text *t, const mcr_model *m)
 {
-    mcr_put_text(t, l->joined);
-    mcr_put_u32(t, l->beside);
+    if (!m->layout || !m->layout->joined)
+        return;
+    mcr_put_text(t, m->layout->joined);
+    mcr_put_u32(t, m->layout->beside);
 }
 
 static void put_field(mcr_text *t, const mcr_scaled_field *f)
@@ -41,13 +45,14 @@ static void put_field(mcr_text *t, const mcr_scaled_field *f)
         mcr_put_text(t, f->column[c]);
 }
 
-bool mcr_put_fill(mcr_text *t, const mcr_scaling *s)
+void mcr_put_fill(mcr_text *t, const mcr_model *m)
 {
-    bool any = s->knowns > 0;
-    for (int64_t f = 0; f < s->fields; f++)
+    const mcr_scaling *s = m->scaling;
+    bool any = s && s->knowns > 0;
+    for (int64_t f = 0; s && f < s->fields; f++)
         any |= s->field[f].fill != NULL;
     if (!any)
-        return false;
+        return;
     mcr_put_i64(t, s->fields);
     for (int64_t f = 0; f < s->fields; f++)
         put_field(t, &s->field[f]);
@@ -60,16 +65,9 @@ bool mcr_put_fill(mcr_text *t, const mcr_scaling *s)
         for (int64_t w = 0; w < known->words.count; w++)
             mcr_put_text(t, known->words.word[w]);
     }
-    return true;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
-
-static mcr_status damaged(const mcr_container *c)
-{
-    return mcr_fail_at(c->ctx, MCR_BAD_DATA, c->file, 0,
-                       "the model file is damaged (its columns); restore it or train again");
-}
 
 /* `count` texts, owned by the caller; NULL: the section is damaged, or out of memory. */
 static char **get_texts(mcr_reader *r, int64_t count)
@@ -85,10 +83,10 @@ static char **get_texts(mcr_reader *r, int64_t count)
     return NULL;
 }
 
-static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r)
+mcr_status mcr_get_roles(mcr_model *m, mcr_reader *r)
 {
     int64_t columns = mcr_get_count(r, 4);
-    mcr_role *role = mcr_alloc_zero(c->ctx, (size_t)columns, sizeof *role);
+    mcr_role *role = mcr_alloc_zero(r->ctx, (size_t)columns, sizeof *role);
     if (!role)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < columns && !r->bad; i++) {
@@ -97,24 +95,24 @@ static mcr_status get_roles(mcr_layout *l, const mcr_container *c, mcr_reader *r
     }
     bool named = mcr_get_u32(r) == 1;
     char **name = named ? get_texts(r, columns) : NULL;
-    mcr_status s = mcr_reader_end(r, c->file, "its columns");
-    if (!s && columns != l->columns)
-        s = damaged(c);
+    r->bad = r->bad || !m->layout || columns != m->layout->columns;
+    mcr_status s = mcr_reader_end(r);
     if (!s)
-        s = mcr_layout_roles(l, role, (const char *const *)name);
-    mcr_free_each(c->ctx, name, columns);
-    mcr_free(c->ctx, role);
+        s = mcr_layout_roles(m->layout, role, (const char *const *)name);
+    mcr_free_each(r->ctx, name, columns);
+    mcr_free(r->ctx, role);
     return s;
 }
 
-static mcr_status get_join(mcr_layout *l, const mcr_container *c, mcr_reader *r)
+mcr_status mcr_get_join(mcr_model *m, mcr_reader *r)
 {
     char *key = mcr_get_text(r);
     bool beside = mcr_get_u32(r) == 1;
-    mcr_status s = mcr_reader_end(r, c->file, "its columns");
+    r->bad = r->bad || !key || !m->layout || !m->layout->called;
+    mcr_status s = mcr_reader_end(r);
     if (!s)
-        s = key && l->called ? mcr_layout_join(l, key, beside) : damaged(c);
-    mcr_free(c->ctx, key);
+        s = mcr_layout_join(m->layout, key, beside);
+    mcr_free(r->ctx, key);
     return s;
 }
 
@@ -133,24 +131,16 @@ static mcr_role role_of(const mcr_layout *l, const mcr_store *s)
     return s->kind == MCR_STRINGS ? MCR_WORDS : MCR_ROLE_NONE;
 }
 
-mcr_status mcr_get_roles(mcr_model *m, const mcr_container *c)
+void mcr_model_set_roles(mcr_model *m)
 {
-    mcr_reader r;
-    mcr_status s = MCR_OK;
-    if (mcr_container_has(c, "ROLE", &r))
-        s = m->layout ? get_roles(m->layout, c, &r) : damaged(c);
-    if (!s && mcr_container_has(c, "JOIN", &r))
-        s = m->layout ? get_join(m->layout, c, &r) : damaged(c);
-    for (int64_t f = 0; m->layout && f < m->basis->fields && !s; f++)
+    for (int64_t f = 0; m->layout && f < m->basis->fields; f++)
         m->basis->store[f]->role = role_of(m->layout, m->basis->store[f]);
-    return s;
 }
 
 static bool fill_fits(const mcr_scaled_field *f)
 {
-    bool fits = f->in > 0 && f->dense && f->cols == f->in + f->flags && f->flags <= f->in;
-    for (int64_t c = 0; fits && c < f->in; c++)
-        fits = isfinite(f->fill[c]);
+    bool fits = f->in > 0 && f->dense && f->cols == f->in + f->flags && f->flags <= f->in &&
+                mcr_all_finite(f->fill, f->in);
     for (int64_t k = 0; fits && k < f->flags; k++)
         fits = f->flag[k] >= 0 && f->flag[k] < f->in && (k == 0 || f->flag[k] > f->flag[k - 1]);
     return fits;
@@ -201,19 +191,16 @@ static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
     return s;
 }
 
-mcr_status mcr_get_fill(mcr_model *m, const mcr_container *c)
+mcr_status mcr_get_fill(mcr_model *m, mcr_reader *r)
 {
-    mcr_reader r;
-    if (!mcr_container_has(c, "FILL", &r))
-        return MCR_OK;
-    int64_t fields = mcr_get_count(&r, 4);
-    mcr_status s = m->scaling ? MCR_OK : mcr_scaling_open(&m->scaling, c->ctx, 0);
+    int64_t fields = mcr_get_count(r, 4);
+    mcr_status s = m->scaling ? MCR_OK : mcr_scaling_open(&m->scaling, r->ctx, 0);
     if (!s && fields != m->scaling->fields)
-        return damaged(c);
-    for (int64_t f = 0; f < fields && !r.bad && !s; f++)
-        get_field(&r, &m->scaling->field[f]);
-    int64_t knowns = mcr_get_count(&r, 20);
-    for (int64_t k = 0; k < knowns && !r.bad && !s; k++)
-        s = get_known(&r, m->scaling);
-    return s ? s : mcr_reader_end(&r, c->file, "its missing values");
+        return mcr_reader_damaged(r, "its columns");
+    for (int64_t f = 0; f < fields && !r->bad && !s; f++)
+        get_field(r, &m->scaling->field[f]);
+    int64_t knowns = mcr_get_count(r, 20);
+    for (int64_t k = 0; k < knowns && !r->bad && !s; k++)
+        s = get_known(r, m->scaling);
+    return s;
 }

@@ -8,15 +8,15 @@
 #include "model/container.h"
 #include "model/model.h"
 
-/* Writes ROLE, if the layout has roles. */
-void mcr_put_roles(mcr_text *t, const mcr_layout *layout);
-/* Writes JOIN, if a table was joined. */
-void mcr_put_join(mcr_text *t, const mcr_layout *layout);
-/* FILL; false: there is nothing to write. */
-bool mcr_put_fill(mcr_text *t, const mcr_scaling *scaling);
-/* Reads the roles of layout and objects; call it after reading both. */
-mcr_status mcr_get_roles(mcr_model *model, const mcr_container *c);
-mcr_status mcr_get_fill(mcr_model *model, const mcr_container *c); /* call it after reading the
-                                                                    * scaling */
+/* Each writes nothing if the model has no such section: */
+void mcr_put_roles(mcr_text *t, const mcr_model *model); /* ROLE */
+void mcr_put_join(mcr_text *t, const mcr_model *model);  /* JOIN: a table was joined */
+void mcr_put_fill(mcr_text *t, const mcr_model *model);  /* FILL */
+/* The layout, or the scaling, is read before. */
+mcr_status mcr_get_roles(mcr_model *model, mcr_reader *r);
+mcr_status mcr_get_join(mcr_model *model, mcr_reader *r);
+mcr_status mcr_get_fill(mcr_model *model, mcr_reader *r);
+/* The roles of the objects' fields follow from those of the layout's columns. */
+void mcr_model_set_roles(mcr_model *model);
 
 #endif

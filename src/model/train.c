@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/params.h"
 #include "base/resume.h"
 #include "base/stream.h"
 #include "base/team.h"
@@ -274,14 +273,8 @@ static void adopt_kernel(mcr_model *m)
 
 double mcr_time_limit(const mcr_options *options)
 {
-    const mcr_param *p = options->type->params
-                             ? mcr_params_find(options->type->params, MCR_OPTION_TIME_LIMIT,
-                                               sizeof MCR_OPTION_TIME_LIMIT - 1)
-                             : NULL;
-    double limit = p && p->type == MCR_REAL
-                       ? *(const double *)(const void *)((const char *)options->params + p->offset)
-                       : NAN;
-    return limit > 0 && isfinite(limit) ? limit : 0;
+    const double *limit = mcr_options_at(options, MCR_OPTION_TIME_LIMIT, MCR_REAL);
+    return limit && *limit > 0 && isfinite(*limit) ? *limit : 0;
 }
 
 #define SCORE_SECONDS 0.1

@@ -19,38 +19,28 @@
 
 /* ---- options ----------------------------------------------------------------------------------*/
 
-static const mcr_param *find_option(const mcr_verify *v, const char *name)
+static const void *option_at(const mcr_verify *v, const char *name, mcr_param_type type)
 {
-    const mcr_param *p = v->options ? v->options->type->params : NULL;
-    while (p && p->name && strcmp(p->name, name) != 0)
-        p++;
-    return p && p->name ? p : NULL;
+    return v->options ? mcr_options_at(v->options, name, type) : NULL;
 }
 
 double mcr_verify_option(const mcr_verify *v, const char *name)
 {
-    const mcr_param *p = find_option(v, name);
-    const char *at = p ? (const char *)v->options->params + p->offset : NULL;
-    if (p && p->type == MCR_REAL)
-        return *(const double *)at;
-    if (p && p->type == MCR_INT && *(const int64_t *)at != INT64_MIN)
-        return (double)*(const int64_t *)at;
-    return NAN;
+    const double *real = option_at(v, name, MCR_REAL);
+    const int64_t *whole = option_at(v, name, MCR_INT);
+    return real ? *real : whole && *whole != INT64_MIN ? (double)*whole : NAN;
 }
 
 int mcr_verify_choice(const mcr_verify *v, const char *name)
 {
-    const mcr_param *p = find_option(v, name);
-    return p && (p->type == MCR_FLAG || p->type == MCR_CHOICE)
-               ? *(const int *)((const char *)v->options->params + p->offset)
-               : 0;
+    const int *flag = option_at(v, name, MCR_FLAG), *choice = option_at(v, name, MCR_CHOICE);
+    return flag ? *flag : choice ? *choice : 0;
 }
 
 static const char *text_option(const mcr_verify *v, const char *name)
 {
-    const mcr_param *p = find_option(v, name);
-    return p && p->type == MCR_TEXT ? *(char *const *)((const char *)v->options->params + p->offset)
-                                    : NULL;
+    char *const *text = option_at(v, name, MCR_TEXT);
+    return text ? *text : NULL;
 }
 
 /* ---- numbers with errors ----------------------------------------------------------------------*/

@@ -63,25 +63,38 @@ static mcr_status take_output(program *p, int64_t o)
 
 /* Coefficients may be scaled after they were cut to their bounds: a bound is reached up to
  * rounding. */
-static bool is_at(double b, double bound)
+#define AT_BOUND 1e-12
+
+static bool is_at(double b, double bound, double slack)
 {
-    return isfinite(bound) && fabs(b - bound) <= 1e-12 * fabs(bound);
+    return isfinite(bound) && fabs(b - bound) <= slack * fabs(bound);
 }
 
-/* The violation, where a coefficient within rounding of its bound counts as free. */
-static double strict_violation(const program *p)
+/* The violation, and the errors of its two slopes. slack 0: a coefficient within rounding of its
+ * bound counts as free. */
+static mcr_sure worst_violation(const program *p, double slack)
 {
-    double worst = 0;
+    mcr_sure worst = {0, 0};
     for (int t = 0; t < (p->groups ? p->groups : 1); t++) {
         double low = p->groups ? INFINITY : 0, high = p->groups ? -INFINITY : 0;
+        double low_error = 0, high_error = 0;
         for (int64_t i = 0; i < p->n; i++) {
             double b = p->b[i], slope = p->g[i] - p->z[i];
-            if (p->group[i] == t && b < p->hi[i])
-                low = fmin(low, slope + (b >= 0 ? p->epsilon : -p->epsilon));
-            if (p->group[i] == t && b > p->lo[i])
-                high = fmax(high, slope + (b > 0 ? p->epsilon : -p->epsilon));
+            double up = slope + (b >= 0 ? p->epsilon : -p->epsilon);
+            double down = slope + (b > 0 ? p->epsilon : -p->epsilon);
+            if (p->group[i] != t)
+                continue;
+            if (b < p->hi[i] && !is_at(b, p->hi[i], slack) && up < low) {
+                low = up;
+                low_error = p->error[i];
+            }
+            if (b > p->lo[i] && !is_at(b, p->lo[i], slack) && down > high) {
+                high = down;
+                high_error = p->error[i];
+            }
         }
-        worst = fmax(worst, high - low);
+        if (high - low >= worst.value)
+            worst = (mcr_sure){high - low, low_error + high_error};
     }
     return worst;
 }
@@ -97,35 +110,12 @@ static mcr_sure meant(const mcr_verify *v, mcr_sure violation, double strict)
 
 static void find_violation(program *p)
 {
-    double worst = 0, error = 0;
-    for (int t = 0; t < (p->groups ? p->groups : 1); t++) {
-        double low = p->groups ? INFINITY : 0, high = p->groups ? -INFINITY : 0;
-        double low_error = 0, high_error = 0;
-        for (int64_t i = 0; i < p->n; i++) {
-            double b = p->b[i], slope = p->g[i] - p->z[i];
-            double up = slope + (b >= 0 ? p->epsilon : -p->epsilon);
-            double down = slope + (b > 0 ? p->epsilon : -p->epsilon);
-            if (p->group[i] != t)
-                continue;
-            if (b < p->hi[i] && !is_at(b, p->hi[i]) && up < low) {
-                low = up;
-                low_error = p->error[i];
-            }
-            if (b > p->lo[i] && !is_at(b, p->lo[i]) && down > high) {
-                high = down;
-                high_error = p->error[i];
-            }
-        }
-        if (high - low >= worst) {
-            worst = high - low;
-            error = low_error + high_error;
-        }
-    }
+    mcr_sure worst = worst_violation(p, AT_BOUND);
     double blur = 0;
     for (int64_t i = 0; i < p->n; i++)
         blur = fmax(blur, p->error[i] + 2 * DBL_EPSILON * (fabs(p->g[i]) + fabs(p->z[i])));
-    p->violation = (mcr_sure){worst, fmax(error, 2 * blur)};
-    p->strict = worst;
+    p->violation = (mcr_sure){worst.value, fmax(worst.error, 2 * blur)};
+    p->strict = worst.value;
 }
 
 /* Bounds and sums, up to rounding; size: of numbers that the coefficients are differences of. */
@@ -294,7 +284,7 @@ static void evaluate_margin(program *p)
     else
         find_violation(p);
     if (p->v->options && !hard)
-        p->strict = strict_violation(p);
+        p->strict = worst_violation(p, 0).value;
     mcr_sure square = square_of(p);
     p->dual = dual_of(p, square);
     if (hard) {
@@ -532,7 +522,7 @@ static double guess_epsilon(const program *p, double bound)
     double sum = 0, count = 0, most = 0;
     for (int64_t i = 0; i < p->n; i++) {
         double off = fabs(p->z[i] - p->g[i] - p->bias);
-        bool is_free = p->b[i] != 0 && !is_at(fabs(p->b[i]), bound);
+        bool is_free = p->b[i] != 0 && !is_at(fabs(p->b[i]), bound, AT_BOUND);
         sum += is_free ? off : 0;
         count += is_free;
         most = fmax(most, p->b[i] == 0 ? off : 0);
@@ -591,13 +581,13 @@ static void evaluate_nu_tube(program *p)
             mcr_verify_fault(p->v, "the multipliers of object %lld are beyond their bounds",
                              (long long)i + 1);
         blur = fmax(blur, p->error[i] + 2 * DBL_EPSILON * (fabs(p->g[i]) + fabs(p->z[i])));
-        if (!is_at(above, p->hi[i]))
+        if (!is_at(above, p->hi[i], AT_BOUND))
             low[0] = fmin(low[0], slope);
         if (above > 0)
             high[0] = fmax(high[0], slope);
         if (below > 0)
             low[1] = fmin(low[1], slope);
-        if (!is_at(below, p->hi[i]))
+        if (!is_at(below, p->hi[i], AT_BOUND))
             high[1] = fmax(high[1], slope);
     }
     check_feasible(p, (const double[]){0, 0}, nu * total);
@@ -634,7 +624,7 @@ mcr_status mcr_verify_machines(mcr_verify *v)
     else if (!s)
         evaluate_tube(&p);
     if (!s && v->options && strcmp(learner, "nu-svr") != 0)
-        p.strict = strict_violation(&p);
+        p.strict = worst_violation(&p, 0).value;
     if (!s) {
         mcr_verify_value(v, meant(v, p.violation, p.strict));
         mcr_verify_primal(v, p.primal);

@@ -95,8 +95,7 @@ static bool tell(job *j)
 {
     double part = (double)__atomic_load_n(&j->done, __ATOMIC_RELAXED) / (double)j->count;
     double passed = mcr_now() - j->began;
-    mcr_progress at = {.size = sizeof at,
-                       .phase = "cv",
+    mcr_progress at = {.phase = "cv",
                        .fraction = part,
                        .seconds = passed,
                        .objective = NAN,
@@ -104,6 +103,17 @@ static bool tell(job *j)
                        .left = part > 0.02 ? passed * (1 - part) / part : 0};
     mcr_cover_set(j->ctx, &at);
     return mcr_report(j->ctx, &at);
+}
+
+static mcr_trial_set trials_of(const job *j)
+{
+    return (mcr_trial_set){.ctx = j->ctx,
+                           .data = j->data,
+                           .splits = j->splits,
+                           .metric = j->metric,
+                           .metrics = j->metrics,
+                           .positive = j->positive,
+                           .lenient = j->usual};
 }
 
 /* The best parameters on a split's training objects. */
@@ -116,9 +126,6 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     mcr_data *train = NULL;
     int64_t *group = NULL, count = mcr_splits_rows(j->splits, split, 0, NULL);
     int64_t *rows = mcr_alloc(ctx, (size_t)count, sizeof *rows);
-    mcr_text text, name;
-    mcr_text_init(&text, ctx);
-    mcr_text_init(&name, ctx);
     mcr_status s = rows ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
         mcr_splits_rows(j->splits, split, 0, rows);
@@ -142,19 +149,10 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
     if (!s)
         s = mcr_grid_setting(options, t.grid, t.best);
     if (!s)
-        s = mcr_grid_say(&text, t.grid, t.best);
-    if (!s)
-        s = mcr_grid_text(&name, t.grid, t.best);
-    if (!s) {
-        j->kernel_text[split] = mcr_copy_text(ctx, name.bytes, (size_t)name.length);
-        j->options_text[split] = mcr_copy_text(ctx, text.bytes, (size_t)text.length);
-        s = j->kernel_text[split] && j->options_text[split] ? MCR_OK : MCR_NO_MEMORY;
-    }
+        s = mcr_grid_name(&j->kernel_text[split], &j->options_text[split], t.grid, t.best);
     mcr_search_close(&t);
     mcr_data_free(train);
     mcr_free_all(ctx, group, rows);
-    mcr_text_free(&text);
-    mcr_text_free(&name);
     return s;
 }
 
@@ -184,13 +182,7 @@ static mcr_status run_split(void *arg, int64_t split, int worker)
         return MCR_OK;
     mcr_status s = j->search ? search_split(j, split, &kernel, &options) : MCR_OK;
     const mcr_options *chosen = options ? options : j->options;
-    const mcr_trial_set set = {.ctx = j->ctx,
-                               .data = j->data,
-                               .splits = j->splits,
-                               .metric = j->metric,
-                               .metrics = j->metrics,
-                               .positive = j->positive,
-                               .lenient = j->usual};
+    const mcr_trial_set set = trials_of(j);
     int64_t test = mcr_splits_rows(j->splits, split, 1, NULL);
     mcr_path c = {.kernel = j->search ? kernel : j->kernel,
                   .options = &chosen,
@@ -229,8 +221,7 @@ static mcr_status leave_out(job *j, bool *known)
     mcr_options *options = NULL;
     mcr_model *m = NULL;
     *known = false;
-    const mcr_param *by_class = mcr_params_find(j->options->type->params, MCR_OPTION_CLASS_WEIGHT,
-                                                strlen(MCR_OPTION_CLASS_WEIGHT));
+    const mcr_param *by_class = mcr_options_find(j->options, MCR_OPTION_CLASS_WEIGHT);
     /* Anything that would change without the object (scales, weights, a kernel) must not depend on
      * it. */
     if (mcr_finds_kernel(j->options) || !j->options->type->leaves_out || j->search ||
@@ -247,6 +238,7 @@ static mcr_status leave_out(job *j, bool *known)
             &m, &(mcr_training){
                     .options = options, .kernel = j->kernel, .data = j->data, .unscored = true});
     const mcr_fitted *f = s ? NULL : m->fitted;
+    const mcr_trial_set set = trials_of(j);
     *known = f && f->left_out;
     for (int64_t i = 0; i < j->count && *known && !s; i++) {
         mcr_data *one = NULL;
@@ -256,19 +248,8 @@ static mcr_status leave_out(job *j, bool *known)
             s = MCR_NO_MEMORY;
         if (!s)
             *j->value[i] = mcr_fitted_decide(f, score, NULL, NULL);
-        mcr_evaluated what;
-        double *target = NULL;
         if (!s)
-            s = mcr_evaluated_open(&what, &target, ctx, f, one, j->positive);
-        if (!s)
-            mcr_evaluated_add(&what, f, j->value[i], score, NULL);
-        for (int64_t k = 0; k < j->metrics && !s; k++) {
-            double *to = &j->score[i * j->metrics + k];
-            *to = NAN;
-            if (!j->usual || mcr_metric_possible(j->metric[k], &what))
-                s = mcr_metric_score(j->metric[k], ctx, &what, to);
-        }
-        mcr_free(ctx, target);
+            s = mcr_trial_score(&set, f, one, j->value[i], score, NULL, j->score + i * j->metrics);
         mcr_data_free(one);
     }
     if (!s && *known)
@@ -477,7 +458,7 @@ static void close_job(job *j)
 
 static mcr_status run_splits(job *j)
 {
-    mcr_progress at = {.size = sizeof at, .phase = "cv", .objective = NAN, .violation = NAN};
+    mcr_progress at = {.phase = "cv", .objective = NAN, .violation = NAN};
     bool covers = mcr_cover(j->ctx, &at);
     bool known;
     mcr_status s = leave_out(j, &known);

@@ -50,15 +50,8 @@ static mcr_status evaluate(const mcr_trial_set *set, const mcr_folds *f, int64_t
                sizeof *score * (size_t)f->outputs);
         value[i] = mcr_fitted_decide(rule, score + i * f->outputs, NULL, NULL);
     }
-    mcr_evaluated what;
-    double *target = NULL;
     if (!s)
-        s = mcr_evaluated_open(&what, &target, ctx, rule, test, set->positive);
-    if (!s) {
-        mcr_evaluated_add(&what, rule, value, score, NULL);
-        s = mcr_metric_score(set->metric[0], ctx, &what, to);
-    }
-    mcr_free(ctx, target);
+        s = mcr_trial_score(set, rule, test, value, score, NULL, to);
     mcr_fitted_free(rule);
     mcr_data_free(test);
     mcr_free_all(ctx, row, value, score);

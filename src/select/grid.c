@@ -263,7 +263,7 @@ static mcr_status read_kernels(mcr_grid *g, const mcr_search *search, const mcr_
 static mcr_status add_option(mcr_grid *g, const char *name, const char *range)
 {
     const mcr_learner_type *type = g->options->type;
-    const mcr_param *p = mcr_params_find(type->params, name, strlen(name));
+    const mcr_param *p = mcr_options_find(g->options, name);
     if (!p || (p->type != MCR_REAL && p->type != MCR_INT && !(p->flags & MCR_MAY_RANGE)))
         return mcr_fail(g->ctx, MCR_BAD_CALL, "%s: option \"%s\" is not a number that can vary",
                         type->name, name);
@@ -280,7 +280,7 @@ static mcr_status add_option(mcr_grid *g, const char *name, const char *range)
 
 static bool is_given(const mcr_options *o, const char *name)
 {
-    const mcr_param *p = mcr_params_find(o->type->params, name, strlen(name));
+    const mcr_param *p = mcr_options_find(o, name);
     return p && mcr_params_given(p, o->params) &&
            !(p->standard && mcr_params_is_standard(p, o->params));
 }
@@ -474,7 +474,8 @@ mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
     return s;
 }
 
-mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *g, int64_t point)
+/* "C=10 epsilon=0.1": the options that are searched. */
+static mcr_status say(mcr_text *to, const mcr_grid *g, int64_t point)
 {
     mcr_status s = MCR_OK;
     mcr_text_string(to, "");
@@ -491,4 +492,22 @@ mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *g, int64_t point)
                         mcr_grid_template(g, point)->scale == MCR_SCALE_MINMAX ? "minmax"
                                                                                : "standard");
     return s ? s : to->status;
+}
+
+mcr_status mcr_grid_name(char **kernel, char **options, const mcr_grid *g, int64_t point)
+{
+    mcr_text expression, values;
+    mcr_text_init(&expression, g->ctx);
+    mcr_text_init(&values, g->ctx);
+    mcr_status s = mcr_grid_text(&expression, g, point);
+    if (!s)
+        s = say(&values, g, point);
+    if (!s) {
+        *kernel = mcr_copy_text(g->ctx, expression.bytes, (size_t)expression.length);
+        *options = mcr_copy_text(g->ctx, values.bytes, (size_t)values.length);
+        s = *kernel && *options ? MCR_OK : MCR_NO_MEMORY;
+    }
+    mcr_text_free(&expression);
+    mcr_text_free(&values);
+    return s;
 }

@@ -65,7 +65,7 @@ mcr_status mcr_grid_text(mcr_text *to, const mcr_grid *grid, int64_t point);
 mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *grid, int64_t point);
 /* The options of a point. */
 mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *grid, int64_t point);
-/* "C=10 epsilon=0.1": the options that are searched. */
-mcr_status mcr_grid_say(mcr_text *to, const mcr_grid *grid, int64_t point);
+/* Its expression, and the options that are searched ("C=10 epsilon=0.1"), to be freed. */
+mcr_status mcr_grid_name(char **kernel, char **options, const mcr_grid *grid, int64_t point);
 
 #endif

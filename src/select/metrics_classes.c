@@ -124,9 +124,10 @@ static double f1_of(const tally *t, int64_t k)
     return share(2 * t->right[k], t->is[k] + t->said[k]);
 }
 
-/* For the positive class; without one the mean over the classes in targets or predictions. */
+/* For the positive class; without one the mean over the classes in targets or predictions.
+ * balanced: the mean over the classes in targets. */
 static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
-                           double (*of)(const tally *t, int64_t k))
+                           double (*of)(const tally *t, int64_t k), bool balanced)
 {
     tally t;
     double sum = 0, seen = 0;
@@ -135,7 +136,7 @@ static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
     if (s)
         return s;
     for (int64_t k = 0; k < t.classes; k++)
-        if (w->positive >= 0 ? k == w->positive : t.seen[k] > 0) {
+        if (balanced ? t.is[k] > 0 : w->positive >= 0 ? k == w->positive : t.seen[k] > 0) {
             sum += of(&t, k);
             seen++;
         }
@@ -146,36 +147,23 @@ static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
 
 mcr_status mcr_metric_precision(mcr *ctx, const mcr_evaluated *w, double *out)
 {
-    return by_class(ctx, w, out, precision_of);
+    return by_class(ctx, w, out, precision_of, false);
 }
 
 mcr_status mcr_metric_recall(mcr *ctx, const mcr_evaluated *w, double *out)
 {
-    return by_class(ctx, w, out, recall_of);
+    return by_class(ctx, w, out, recall_of, false);
 }
 
 mcr_status mcr_metric_f1(mcr *ctx, const mcr_evaluated *w, double *out)
 {
-    return by_class(ctx, w, out, f1_of);
+    return by_class(ctx, w, out, f1_of, false);
 }
 
 /* The mean recall over the classes that occur. */
 mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
 {
-    tally t;
-    double sum = 0, occur = 0;
-    mcr_status s = open_tally(&t, ctx, w);
-    *out = NAN;
-    if (s)
-        return s;
-    for (int64_t k = 0; k < t.classes; k++)
-        if (t.is[k] > 0) {
-            sum += t.right[k] / t.is[k];
-            occur++;
-        }
-    *out = occur > 0 ? sum / occur : NAN;
-    mcr_free(ctx, t.is);
-    return MCR_OK;
+    return by_class(ctx, w, out, recall_of, true);
 }
 
 /* Matthews' correlation coefficient, for any number of classes (Gorodkin, 2004); 0 if targets or

@@ -282,24 +282,31 @@ static mcr_status open_scores(work *w)
     return MCR_OK;
 }
 
+mcr_status mcr_trial_score(const mcr_trial_set *set, const mcr_fitted *f, const mcr_data *data,
+                           const double *value, const double *score, const double *proba,
+                           double *to)
+{
+    mcr_evaluated what;
+    double *target = NULL;
+    mcr_status s = mcr_evaluated_open(&what, &target, set->ctx, f, data, set->positive);
+    if (!s)
+        mcr_evaluated_add(&what, f, value, score, proba);
+    for (int64_t m = 0; m < set->metrics && !s; m++) {
+        to[m] = NAN;
+        if (!set->lenient || mcr_metric_possible(set->metric[m], &what))
+            s = mcr_metric_score(set->metric[m], set->ctx, &what, &to[m]);
+    }
+    mcr_free(set->ctx, target);
+    return s;
+}
+
 /* Evaluates the predictions in w->value. */
 static mcr_status evaluate(work *w, int64_t setting, const mcr_fitted *f, const double *score,
                            const double *proba)
 {
-    const mcr_trial_set *set = w->set;
-    mcr_evaluated what;
-    double *target = NULL;
-    mcr_status s = mcr_evaluated_open(&what, &target, set->ctx, f, w->test, set->positive);
-    if (!s)
-        mcr_evaluated_add(&what, f, w->value, score, proba);
-    for (int64_t m = 0; m < set->metrics && !s; m++) {
-        double *to = &w->path->score[setting * set->metrics + m];
-        *to = NAN;
-        if (!set->lenient || mcr_metric_possible(set->metric[m], &what))
-            s = mcr_metric_score(set->metric[m], set->ctx, &what, to);
-    }
-    mcr_free(set->ctx, target);
     int64_t n = mcr_data_count(w->test);
+    mcr_status s = mcr_trial_score(w->set, f, w->test, w->value, score, proba,
+                                   w->path->score + setting * w->set->metrics);
     if (!s && w->path->value)
         memcpy(w->path->value + setting * n, w->value, sizeof *w->value * (size_t)n);
     return s;
@@ -429,7 +436,7 @@ bool mcr_wants_features(const mcr_options *options)
 {
     static const char *const name[] = {MCR_OPTION_FORM, MCR_OPTION_APPROX};
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-        const mcr_param *p = mcr_params_find(options->type->params, name[i], strlen(name[i]));
+        const mcr_param *p = mcr_options_find(options, name[i]);
         if (p && !mcr_params_is_standard(p, options->params))
             return true;
     }
@@ -439,20 +446,19 @@ bool mcr_wants_features(const mcr_options *options)
 bool mcr_finds_kernel(const mcr_options *options)
 {
     const char *name = options->type->kernel_search;
-    const mcr_param *p = name ? mcr_params_find(options->type->params, name, strlen(name)) : NULL;
-    return p && *(const int *)((const char *)options->params + p->offset);
+    const int *yes = name ? mcr_options_at(options, name, MCR_FLAG) : NULL;
+    return yes && *yes;
 }
 
 mcr_status mcr_task_of(mcr_task *out, const mcr_options *options, const mcr_data *data)
 {
     *out = options->type->task;
-    for (const mcr_param *p = options->type->params; p->name && *out == MCR_EITHER; p++)
-        if (strcmp(p->name, MCR_OPTION_TASK) == 0) {
-            int task = *(const int *)((const char *)options->params + p->offset);
-            bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
-            *out = task == MCR_TASK_CLASSIFY || (task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
-                                                                                 : MCR_REGRESS;
-        }
+    const int *task = mcr_options_at(options, MCR_OPTION_TASK, MCR_CHOICE);
+    if (task && *out == MCR_EITHER) {
+        bool words = mcr_data_target_kind(data) == MCR_WORD_TARGETS;
+        *out = *task == MCR_TASK_CLASSIFY || (*task == MCR_TASK_AUTO && words) ? MCR_CLASSIFY
+                                                                               : MCR_REGRESS;
+    }
     if (*out == MCR_TRANSFORM)
         return mcr_fail(
             options->ctx, MCR_BAD_CALL,

@@ -112,8 +112,7 @@ static bool tell(mcr_tried *t)
     double done = (double)__atomic_load_n(&t->fits, __ATOMIC_RELAXED),
            passed = mcr_now() - t->began;
     double part = fmin(done / t->expected, 0.99);
-    mcr_progress at = {.size = sizeof at,
-                       .phase = "tune",
+    mcr_progress at = {.phase = "tune",
                        .fraction = part,
                        .seconds = passed,
                        .step = (int64_t)done,
@@ -417,7 +416,7 @@ static mcr_status run_worker(void *arg, int64_t number, int thread)
 static mcr_status limit_steps(mcr_options *options)
 {
     static const char name[] = "max-steps";
-    const mcr_param *p = mcr_params_find(options->type->params, name, strlen(name));
+    const mcr_param *p = mcr_options_find(options, name);
     return p && !mcr_params_given(p, options->params) ? mcr_options_set(options, name, "20000")
                                                       : MCR_OK;
 }

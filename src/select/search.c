@@ -636,7 +636,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
         s = full.quick ? open_quick(t, options, &full) : open_search(t, options, search);
     if (s)
         return s;
-    mcr_progress at = {.size = sizeof at, .phase = "tune", .objective = NAN, .violation = NAN};
+    mcr_progress at = {.phase = "tune", .objective = NAN, .violation = NAN};
     mcr_deadline_set(t->ctx, mcr_time_limit(options));
     t->covers = mcr_cover(t->ctx, &at);
     s = search->adaptive ? try_few_first(t, search) : try_all(t);

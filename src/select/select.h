@@ -68,6 +68,11 @@ mcr_status mcr_path_store(const mcr_trial_set *set, const mcr_path *path, mcr_pa
  * learner supports it. May run within a parallel loop. */
 mcr_status mcr_path_run(const mcr_trial_set *set, mcr_path *path);
 
+/* The set's metrics of predictions; score, proba: NULL, or decision values and probabilities. */
+mcr_status mcr_trial_score(const mcr_trial_set *set, const mcr_fitted *fitted, const mcr_data *data,
+                           const double *value, const double *score, const double *proba,
+                           double *to);
+
 /* Scores of the settings of a path on all splits (count x splits, for the set's first metric), if
  * the learner can compute them from one K of all objects; NAN: it cannot, and the setting must be
  * trained. */

@@ -12,17 +12,10 @@
 /* A report owns everything it points to. */
 static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
 {
-    mcr_text kernel, options;
-    mcr_text_init(&kernel, t->ctx);
-    mcr_text_init(&options, t->ctx);
-    mcr_status s = mcr_grid_text(&kernel, t->grid, p);
-    if (!s)
-        s = mcr_grid_say(&options, t->grid, p);
-    if (!s) {
-        to->kernel = mcr_copy_text(t->ctx, kernel.bytes, (size_t)kernel.length);
-        to->options = mcr_copy_text(t->ctx, options.bytes, (size_t)options.length);
-        s = to->kernel && to->options ? MCR_OK : MCR_NO_MEMORY;
-    }
+    char *kernel = NULL, *options = NULL;
+    mcr_status s = mcr_grid_name(&kernel, &options, t->grid, p);
+    to->kernel = kernel;
+    to->options = options;
     to->size = sizeof *to;
     to->state = (mcr_point_state)(t->state[p] - 1);
     to->splits = t->tested[p];
@@ -30,8 +23,6 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     to->std = mcr_standard_deviation(t->score + p * t->count, t->tested[p]);
     if (!isfinite(to->score))
         to->score = to->std = NAN;
-    mcr_text_free(&kernel);
-    mcr_text_free(&options);
     return s;
 }
 

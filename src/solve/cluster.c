@@ -77,12 +77,10 @@ typedef struct move_job {
 
 /* Adds the rows to the sums of the clusters that get an object and takes them from those that lose
  * it, in the order of the moves. */
-static mcr_status move_chunk(void *arg, int64_t item, int worker)
+static mcr_status move_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const move_job *job = arg;
     state *t = job->t;
-    int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t m = 0; m < job->count; m++) {
         int64_t i = job->object[m];
         double w = t->p->weight[i];
@@ -98,18 +96,10 @@ static mcr_status move_chunk(void *arg, int64_t item, int worker)
 
 bool mcr_cluster_is_over(state *t, double at, double gain)
 {
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = t->p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - t->began,
-        .step = t->steps,
-        .objective = at,
-        .violation = gain,
-    };
-    if (mcr_report(t->ctx, &now))
+    double seconds = mcr_now() - t->began;
+    if (mcr_report_step(t->ctx, t->p->phase, seconds, t->steps, at, gain))
         t->stop = MCR_STOP_INTERRUPTED;
-    else if (t->p->seconds > 0 && now.seconds > t->p->seconds)
+    else if (t->p->seconds > 0 && seconds > t->p->seconds)
         t->stop = MCR_STOP_TIME;
     return t->stop != MCR_STOP_OPTIMAL;
 }
@@ -144,7 +134,7 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
         move_job job = {t, object + first, row, rows};
         s = mcr_cluster_fetch(t, object + first, rows, row);
         if (!s)
-            s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, move_chunk, &job);
+            s = mcr_parallel_chunks(t->ctx, t->n, CHUNK, move_chunk, &job);
         for (int64_t m = first; m < first + rows && !s; m++)
             shift(t, object[m]);
     }
@@ -228,11 +218,9 @@ static double best_gain(const state *t, int64_t i, int64_t *to)
 
 /* ---- steps ------------------------------------------------------------------------------------*/
 
-static mcr_status nearest_chunk(void *arg, int64_t item, int worker)
+static mcr_status nearest_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     state *t = arg;
-    int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t i = first; i < end; i++) {
         double best = distance(t, i, t->of[i]);
         double least = mcr_cluster_rounding(t, i, best);
@@ -293,7 +281,7 @@ static mcr_status lloyd(state *t)
     while (moves > 0 && !s) {
         s = mcr_cluster_offer(t);
         if (!s)
-            s = mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, nearest_chunk, t);
+            s = mcr_parallel_chunks(t->ctx, t->n, CHUNK, nearest_chunk, t);
         if (s)
             return s;
         fill_empty(t);

@@ -171,12 +171,10 @@ typedef struct assign_job {
 } assign_job;
 
 /* Objects to the nearest of the centres. */
-static mcr_status assign_chunk(void *arg, int64_t item, int worker)
+static mcr_status assign_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const assign_job *job = arg;
     state *t = job->t;
-    int64_t first = item * CHUNK, end = first + CHUNK < t->n ? first + CHUNK : t->n;
     for (int64_t i = first; i < end; i++) {
         double near = INFINITY, second = INFINITY;
         t->next[i] = 0;
@@ -198,8 +196,7 @@ static mcr_status assign_chunk(void *arg, int64_t item, int worker)
 
 static mcr_status assign(assign_job *job)
 {
-    state *t = job->t;
-    return mcr_parallel(t->ctx, (t->n + CHUNK - 1) / CHUNK, assign_chunk, job);
+    return mcr_parallel_chunks(job->t->ctx, job->t->n, CHUNK, assign_chunk, job);
 }
 
 /* Moves the centre whose removal increases the objective least to the end. loss: space for k. */

@@ -20,16 +20,10 @@ enum { PART = 1024 }; /* rows whose losses are evaluated at a time */
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes)
 {
     mcr_falkon_result *r = t->r;
-    mcr_progress now = {
-        .size = sizeof now,
-        .phase = t->p->phase,
-        .fraction = NAN,
-        .seconds = mcr_now() - t->began,
-        .step = r->passes,
-        .objective = r->objective,
-        .violation = r->gap / fabs(r->objective),
-    };
-    double why[2] = {mcr_report(t->ctx, &now), t->p->seconds > 0 && now.seconds > t->p->seconds};
+    double seconds = mcr_now() - t->began;
+    double why[2] = {mcr_report_step(t->ctx, t->p->phase, seconds, r->passes, r->objective,
+                                     r->gap / fabs(r->objective)),
+                     t->p->seconds > 0 && seconds > t->p->seconds};
     mcr_status s = mcr_gram_total(t->gram, why, 2);
     if (!s && why[0] > 0)
         r->stop = MCR_STOP_INTERRUPTED;
@@ -144,23 +138,28 @@ static double bend(const void *self, int64_t first, int64_t count, const double 
     return 0;
 }
 
-/* hv = (D'HD + mu) v */
-static mcr_status apply(void *self, const double *v, double *hv)
+mcr_status mcr_falkon_hessian(mcr_falkon *t, mcr_gram *gram, mcr_round_work *work, const double *v,
+                              double *y, double *hv)
 {
-    mcr_falkon *t = self;
-    mcr_round pass = {.x = mcr_gram_all(t->gram),
+    mcr_round pass = {.x = mcr_gram_all(gram),
                       .precise = !t->rough,
                       .outputs = t->columns,
                       .c = v,
-                      .work = bend,
+                      .work = work,
                       .self = t,
-                      .y = t->dp,
+                      .y = y,
                       .u = hv};
-    mcr_status s = mcr_gram_factor_round(t->gram, &pass);
-    t->r->passes++;
+    mcr_status s = mcr_gram_factor_round(gram, &pass);
     for (int64_t k = 0; k < t->size && !s; k++)
         hv[k] += t->p->mu * v[k];
     return s;
+}
+
+static mcr_status apply(void *self, const double *v, double *hv)
+{
+    mcr_falkon *t = self;
+    t->r->passes++;
+    return mcr_falkon_hessian(t, t->gram, bend, v, t->dp, hv);
 }
 
 static void stepped(void *self, double length)

@@ -54,6 +54,9 @@ typedef struct mcr_falkon {
 
 /* falkon.c: whether to end, by time or the user. If one of several processes does, all do. */
 mcr_status mcr_falkon_is_over(mcr_falkon *t, bool *yes);
+/* hv = (D'HD + mu) v of all rows or of the sample, with a pass of this work; y: D v, or NULL. */
+mcr_status mcr_falkon_hessian(mcr_falkon *t, mcr_gram *gram, mcr_round_work *work, const double *v,
+                              double *y, double *hv);
 
 /* A step by conjugate gradients; df: D step, if there is space for it. */
 mcr_status mcr_falkon_find_step(mcr_falkon *t, double *norm);

@@ -264,17 +264,7 @@ static double bend_sample(const void *self, int64_t first, int64_t count, const 
 static mcr_status apply_sample(void *self, const double *v, double *hv)
 {
     mcr_falkon *t = self;
-    mcr_round pass = {.x = mcr_gram_all(t->sample),
-                      .precise = !t->rough,
-                      .outputs = t->columns,
-                      .c = v,
-                      .work = bend_sample,
-                      .self = t,
-                      .u = hv};
-    mcr_status s = mcr_gram_factor_round(t->sample, &pass);
-    for (int64_t k = 0; k < t->size && !s; k++)
-        hv[k] += t->p->mu * v[k];
-    return s;
+    return mcr_falkon_hessian(t, t->sample, bend_sample, v, NULL, hv);
 }
 
 /* A step of Newton's method on the sample, by the factor of its Hessian; where the sample is large,

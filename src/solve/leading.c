@@ -17,7 +17,6 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "base/team.h"
-#include "base/threads.h"
 #include "linalg/shared.h"
 
 /* Vectors of a block: a product with fewer takes as long, because A must be read anyway. Additional
@@ -241,8 +240,7 @@ static double worst_of(const krylov *k, int64_t wanted)
 static bool must_stop(const krylov *k, mcr_leading_result *result, double began, double worst)
 {
     const mcr_leading *p = k->p;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = p->phase,
+    mcr_progress now = {.phase = p->phase,
                         .fraction = NAN,
                         .seconds = mcr_now() - began,
                         .step = result->steps,

@@ -176,7 +176,7 @@ mcr_status mcr_interior_add(mcr_interior *lp, double lower, double upper, const 
 typedef struct job {
     mcr_interior *lp;
     const double *from;
-    double *to;
+    double *to; /* of a transposed product; else NULL */
 } job;
 
 static int64_t part_begin(const mcr_interior *lp, int64_t part)
@@ -190,20 +190,27 @@ static int rows_from(const mcr_interior *lp, int64_t i)
     return (int)(lp->m - i < BLOCK ? lp->m - i : BLOCK);
 }
 
-static mcr_status times_part(void *arg, int64_t item, int worker)
+/* One part of a product with the rows (whose sums go to lp->sums), or with their transpose. */
+static mcr_status product_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const job *j = arg;
     const mcr_interior *lp = j->lp;
     int64_t first = part_begin(lp, item);
     int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
-    double none = 0, unit = 1, *to = lp->sums + item * lp->m;
+    double none = 0, unit = 1, *sum = lp->sums + item * lp->m;
     int before = mcr_fortran_threads(lp->f, 1);
-    memset(to, 0, sizeof *to * (size_t)lp->m);
+    if (!j->to)
+        memset(sum, 0, sizeof *sum * (size_t)lp->m);
     for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
         int rows = rows_from(lp, i);
-        lp->f->dgemv("T", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + first, &one,
-                     &none, to + i, &one, 1);
+        const double *a = row_of(lp, i) + first;
+        if (j->to)
+            lp->f->dgemv("N", &count, &rows, &unit, a, &ld, j->from + i, &one,
+                         i == 0 ? &none : &unit, j->to + first, &one, 1);
+        else
+            lp->f->dgemv("T", &count, &rows, &unit, a, &ld, j->from + first, &one, &none, sum + i,
+                         &one, 1);
     }
     (void)mcr_fortran_threads(lp->f, before);
     return MCR_OK;
@@ -212,7 +219,7 @@ static mcr_status times_part(void *arg, int64_t item, int worker)
 mcr_status mcr_interior_times(mcr_interior *lp, const double *x, double *to)
 {
     job j = {lp, x, NULL};
-    mcr_status s = mcr_parallel(lp->ctx, PARTS, times_part, &j);
+    mcr_status s = mcr_parallel(lp->ctx, PARTS, product_part, &j);
     memset(to, 0, sizeof *to * (size_t)lp->m);
     for (int64_t part = 0; part < PARTS && !s; part++)
         for (int64_t i = 0; i < lp->m; i++)
@@ -220,28 +227,10 @@ mcr_status mcr_interior_times(mcr_interior *lp, const double *x, double *to)
     return s;
 }
 
-static mcr_status transposed_part(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const job *j = arg;
-    const mcr_interior *lp = j->lp;
-    int64_t first = part_begin(lp, item);
-    int count = (int)(part_begin(lp, item + 1) - first), ld = (int)lp->n, one = 1;
-    double none = 0, unit = 1;
-    int before = mcr_fortran_threads(lp->f, 1);
-    for (int64_t i = 0; i < lp->m && count; i += BLOCK) {
-        int rows = rows_from(lp, i);
-        lp->f->dgemv("N", &count, &rows, &unit, row_of(lp, i) + first, &ld, j->from + i, &one,
-                     i == 0 ? &none : &unit, j->to + first, &one, 1);
-    }
-    (void)mcr_fortran_threads(lp->f, before);
-    return MCR_OK;
-}
-
 mcr_status mcr_interior_times_transposed(mcr_interior *lp, const double *v, double *to)
 {
     job j = {lp, v, to};
-    return mcr_parallel(lp->ctx, PARTS, transposed_part, &j);
+    return mcr_parallel(lp->ctx, PARTS, product_part, &j);
 }
 
 /* Parts of the normal equations, the first of them into this buffer. */

@@ -22,6 +22,7 @@
 
 #include "base/resume.h"
 #include "gram/stored.h"
+#include "linalg/blas.h"
 #include "solve/newton_factor.h"
 
 /* A vector and its product with G. */
@@ -73,10 +74,7 @@ static mcr_status multiply(state *t, const double *v, double *gv)
 
 static double dot(const state *t, const double *x, const double *y)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < t->count; i++)
-        sum += x[i] * y[i];
-    return sum;
+    return mcr_dot(x, y, t->count);
 }
 
 static void add(const state *t, double *to, double c, const double *x)

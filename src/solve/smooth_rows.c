@@ -13,7 +13,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/order.h"
 #include "base/threads.h"

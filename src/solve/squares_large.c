@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "solve/conjugate.h"
 #include "solve/squares.h"
 
@@ -81,17 +82,10 @@ static mcr_status precondition(void *self, const double *r, double *z)
     return s;
 }
 
-static bool is_over(void *self, double norm)
+static bool is_over(const state *t, double norm)
 {
-    const state *t = self;
-    mcr_progress now = {.size = sizeof now,
-                        .phase = t->q->phase ? t->q->phase : "ridge",
-                        .fraction = NAN,
-                        .seconds = NAN,
-                        .step = t->products,
-                        .objective = NAN,
-                        .violation = norm};
-    return mcr_report(t->ctx, &now);
+    return mcr_report_step(t->ctx, t->q->phase ? t->q->phase : "ridge", NAN, t->products, NAN,
+                           norm);
 }
 
 /* Whether the steps that are still to come, if they gain what the last ones did, are too many. */
@@ -114,14 +108,6 @@ static mcr_status over(void *self, double norm, bool *yes)
     t->lost = is_slow(t, norm);
     *yes = t->lost;
     return t->lost || !is_over(t, norm) ? MCR_OK : mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
-}
-
-static double norm_of(const state *t, const double *v)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < t->n; i++)
-        sum += v[i] * v[i];
-    return sqrt(sum);
 }
 
 /* So much of a residual products in float leave. */
@@ -168,7 +154,7 @@ static mcr_status solve_one(state *t, double *step)
     double left;
     mcr_status s = MCR_OK;
     if (!t->goes_on) {
-        t->norm = norm_of(t, t->b);
+        t->norm = sqrt(mcr_dot(t->b, t->b, t->n));
         t->wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * t->norm;
         memset(t->x, 0, sizeof *t->x * (size_t)t->n);
         t->spent = t->round = 0;

@@ -41,13 +41,11 @@ typedef struct path_job {
 
 enum { CHUNK = 256 };
 
-static mcr_status path_chunk(void *arg, int64_t item, int worker)
+static mcr_status path_chunk(void *arg, int64_t first, int64_t end)
 {
-    (void)worker;
     const path_job *j = arg;
     const mcr_squares *q = j->q;
-    int64_t n = q->n, k = q->outputs, first = item * CHUNK;
-    int64_t end = first + CHUNK < n ? first + CHUNK : n;
+    int64_t n = q->n, k = q->outputs;
     memset(q->inverse + first, 0, sizeof *q->inverse * (size_t)(end - first));
     memset(q->x + first * k, 0, sizeof *q->x * (size_t)((end - first) * k));
     for (int64_t e = 0; e < n; e++) {
@@ -70,5 +68,5 @@ mcr_status mcr_squares_at(mcr_squares *q, double lambda, bool *exists)
     double least = fmax(fabs(q->value[0]), fabs(q->value[n - 1])) * DBL_EPSILON * (double)n;
     path_job j = {q, lambda};
     *exists = q->value[0] + lambda > least;
-    return *exists ? mcr_parallel(q->ctx, (n + CHUNK - 1) / CHUNK, path_chunk, &j) : MCR_OK;
+    return *exists ? mcr_parallel_chunks(q->ctx, n, CHUNK, path_chunk, &j) : MCR_OK;
 }

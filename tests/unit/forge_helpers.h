@@ -28,7 +28,7 @@ static inline forged forge(mcr *ctx, const mcr_model *model)
     forged f = {.ctx = ctx};
     test_ok(ctx, mcr_model_save_memory(&bytes, &count, ctx, model));
     for (const unsigned char *p = (unsigned char *)bytes + 12; memcmp(p, "END ", 4) != 0;) {
-        mcr_reader length = {ctx, p + 4, p + 12, false, false};
+        mcr_reader length = {.ctx = ctx, .at = p + 4, .end = p + 12, .file = "f", .what = "w"};
         size_t size = (size_t)mcr_get_i64(&length);
         assert_true(f.count < SECTIONS);
         memcpy(f.tag[f.count], p, 4);
@@ -62,7 +62,8 @@ static inline mcr_reader part_reader(forged *f, const char tag[4])
 {
     mcr_text *t = part(f, tag);
     const unsigned char *bytes = (const unsigned char *)t->bytes;
-    return (mcr_reader){f->ctx, bytes, bytes + t->length, false, false};
+    return (mcr_reader){
+        .ctx = f->ctx, .at = bytes, .end = bytes + t->length, .file = "f", .what = "w"};
 }
 
 /* The section that `t` is made into; takes t over. */
@@ -193,7 +194,7 @@ static inline void get_coefs(coefs *c, forged *f)
     }
     double *slope = mcr_get_reals(&r, &c->slopes);
     COPY(c->slope, slope, c->slopes);
-    test_ok(f->ctx, mcr_reader_end(&r, "f", "w"));
+    test_ok(f->ctx, mcr_reader_end(&r));
 }
 
 static inline void put_coefs(forged *f, const coefs *c)

@@ -25,7 +25,8 @@ static mcr_reader reader_of(mcr *ctx, const mcr_text *t, unsigned char **block)
     *block = malloc(t->length ? (size_t)t->length : 1);
     if (t->length)
         memcpy(*block, t->bytes, (size_t)t->length);
-    return (mcr_reader){ctx, *block, *block + t->length, false, false};
+    return (mcr_reader){
+        .ctx = ctx, .at = *block, .end = *block + t->length, .file = "f", .what = "w"};
 }
 
 static void test_numbers(void **state)
@@ -39,12 +40,12 @@ static void test_numbers(void **state)
     mcr_reader r = reader_of(ctx, &t, &block);
     assert_int_equal(mcr_get_u32(&r), 0x01020304);
     assert_false(r.bad);
-    assert_int_equal(mcr_reader_end(&r, "f", "w"), MCR_BAD_DATA); /* not all is read */
+    assert_int_equal(mcr_reader_end(&r), MCR_BAD_DATA); /* not all is read */
     assert_int_equal(mcr_get_i64(&r), -5);
-    test_ok(ctx, mcr_reader_end(&r, "f", "w"));
+    test_ok(ctx, mcr_reader_end(&r));
     assert_int_equal(mcr_get_u32(&r), 0); /* nothing is left */
     assert_true(r.bad);
-    test_fails(ctx, mcr_reader_end(&r, "f", "w"), MCR_BAD_DATA, "damaged (w)");
+    test_fails(ctx, mcr_reader_end(&r), MCR_BAD_DATA, "damaged (w)");
     free(block);
     /* After a fault nothing more is read, even where it would fit. */
     r = reader_of(ctx, &t, &block);
@@ -54,9 +55,9 @@ static void test_numbers(void **state)
     assert_int_equal(mcr_get_count(&r, 1), 0);
     assert_ptr_equal(r.at, block);
     r.at = r.end;
-    assert_int_equal(mcr_reader_end(&r, "f", "w"), MCR_BAD_DATA);
+    assert_int_equal(mcr_reader_end(&r), MCR_BAD_DATA);
     r.short_of_memory = true;
-    assert_int_equal(mcr_reader_end(&r, "f", "w"), MCR_NO_MEMORY);
+    assert_int_equal(mcr_reader_end(&r), MCR_NO_MEMORY);
     free(block);
     mcr_text_free(&t);
 }
@@ -116,7 +117,7 @@ static void test_arrays(void **state)
     int64_t *y = mcr_get_i64s(&r, &count[1]);
     double *z = mcr_get_reals(&r, &count[2]);
     char *w = mcr_get_bytes(&r, &count[3]);
-    test_ok(ctx, mcr_reader_end(&r, "f", "w"));
+    test_ok(ctx, mcr_reader_end(&r));
     assert_true(count[0] == 3 && count[1] == 2 && count[2] == 2 && count[3] == 3);
     assert_memory_equal(x, a, sizeof a);
     assert_memory_equal(y, b, sizeof b);
@@ -131,7 +132,7 @@ static void test_arrays(void **state)
         size_t left = (size_t)(end - block);
         unsigned char *part = malloc(left ? left : 1);
         memcpy(part, block, left);
-        r = (mcr_reader){ctx, part, part + left, false, false};
+        r = (mcr_reader){.ctx = ctx, .at = part, .end = part + left, .file = "f", .what = "w"};
         x = mcr_get_i32s(&r, &count[0]);
         y = mcr_get_i64s(&r, &count[1]);
         z = mcr_get_reals(&r, &count[2]);
@@ -160,23 +161,23 @@ static void test_texts(void **state)
     mcr_put_text(&t, "");
     mcr_reader r = reader_of(ctx, &t, &block);
     char *a = mcr_get_text(&r), *b = mcr_get_text(&r), *c = mcr_get_text(&r);
-    test_ok(ctx, mcr_reader_end(&r, "f", "w"));
+    test_ok(ctx, mcr_reader_end(&r));
     assert_string_equal(a, "abc");
     assert_null(b);
     assert_string_equal(c, "");
     mcr_free(ctx, a);
     mcr_free(ctx, c);
-    r = (mcr_reader){ctx, block, block + 10, false, false};
+    r = (mcr_reader){.ctx = ctx, .at = block, .end = block + 10, .file = "f", .what = "w"};
     assert_null(mcr_get_text(&r));
     assert_true(r.bad);
     block[9] = 0; /* a-c: two texts that look alike */
-    r = (mcr_reader){ctx, block, block + t.length, false, false};
+    r = (mcr_reader){.ctx = ctx, .at = block, .end = block + t.length, .file = "f", .what = "w"};
     assert_null(mcr_get_text(&r));
     assert_true(r.bad && !r.short_of_memory);
     free(block);
     block = malloc(7); /* fewer bytes than a count has */
     memset(block, 255, 7);
-    r = (mcr_reader){ctx, block, block + 7, false, false};
+    r = (mcr_reader){.ctx = ctx, .at = block, .end = block + 7, .file = "f", .what = "w"};
     assert_null(mcr_get_text(&r));
     assert_true(r.bad);
     free(block);
@@ -186,18 +187,19 @@ static void test_texts(void **state)
 static mcr_status use_arrays(mcr *ctx, void *arg)
 {
     static const unsigned char bytes[] = {2, 0, 0, 0, 0, 0, 0, 0, 'a', 'b'};
-    mcr_reader r = {ctx, bytes, bytes + sizeof bytes, false, false};
+    mcr_reader r = {.ctx = ctx, .at = bytes, .end = bytes + sizeof bytes, .file = "f", .what = "w"};
     int64_t count;
     (void)arg;
     char *text = mcr_get_text(&r);
-    mcr_status s = mcr_reader_end(&r, "f", "w");
+    mcr_status s = mcr_reader_end(&r);
     assert_true((text != NULL) == (s == MCR_OK));
     mcr_free(ctx, text);
     if (s)
         return s;
-    r = (mcr_reader){ctx, bytes, bytes + sizeof bytes, false, false};
+    r = (mcr_reader){
+        .ctx = ctx, .at = bytes, .end = bytes + sizeof bytes, .file = "f", .what = "w"};
     text = mcr_get_bytes(&r, &count);
-    s = mcr_reader_end(&r, "f", "w");
+    s = mcr_reader_end(&r);
     assert_true((text != NULL) == (s == MCR_OK));
     mcr_free(ctx, text);
     return s;
