@@ -35,8 +35,9 @@ static int64_t sample_count(const mcr_field *f)
 static int64_t nonzeros(const mcr_vector *x)
 {
     int64_t n = 0;
+    const double *value = mcr_vector_plain(x) ? x->value : NULL;
     for (int64_t e = 0; e < x->count; e++)
-        n += mcr_vector_value(x, e) != 0;
+        n += (value ? value[e] : mcr_vector_value(x, e)) != 0;
     return n;
 }
 

@@ -210,11 +210,9 @@ const char *mcr_blas_core_hint(void)
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         if (strcasecmp(core, good[i]) == 0)
             return NULL;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (mcr_tiles_named("v4"))
         return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (mcr_tiles_named("v3"))
         return "Haswell";
 #endif
     return NULL;
