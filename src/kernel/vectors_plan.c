@@ -35,9 +35,8 @@ static int64_t sample_count(const mcr_field *f)
 static int64_t nonzeros(const mcr_vector *x)
 {
     int64_t n = 0;
-    const double *value = mcr_vector_plain(x) ? x->value : NULL;
     for (int64_t e = 0; e < x->count; e++)
-        n += (value ? value[e] : mcr_vector_value(x, e)) != 0;
+        n += mcr_vector_value(x, e) != 0;
     return n;
 }
 
@@ -57,7 +56,7 @@ double mcr_vectors_work(const mcr_vectors *list)
 {
     double work = 0;
     for (const mcr_vectors *v = list; v; v = v->next)
-        work += mean_nonzeros(v, 0);
+        work += v->planned ? v->nonzeros : mean_nonzeros(v, 0);
     return work;
 }
 
@@ -285,6 +284,7 @@ mcr_status mcr_vectors_plan(mcr_vectors *v)
         s = take_lifts(v);
     if (s)
         forget_shift(v);
+    v->nonzeros = of_x;
     v->planned = !s;
     return s;
 }
