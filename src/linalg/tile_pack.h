@@ -71,7 +71,7 @@ INLINE void expect_row(const mcr_tile_source *source, int64_t object, bool featu
 }
 
 /* A transposition, in blocks of features so that the cache lines written stay in L1. */
-INLINE void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
+static void pack_dense(real *panel, int32_t width, const mcr_tile_source *source, int64_t first,
                        int64_t count)
 {
     enum { BLOCK = 32, AHEAD = 8 };
@@ -156,12 +156,10 @@ static void pack(void *panel, int32_t width, const mcr_tile_source *source, int6
                  int64_t count)
 {
     assert(count >= 0 && count <= width);
-    if (!source->dense && !list_all(source, first, count))
-        pack_scattered(panel, width, source, first, count);
-    else if (width == 1) /* a row as it is */
-        pack_dense(panel, 1, source, first, count);
-    else
+    if (source->dense || list_all(source, first, count))
         pack_dense(panel, width, source, first, count);
+    else
+        pack_scattered(panel, width, source, first, count);
 }
 
 /* Appends the non-zero entries begin .. end-1 of a sparse row, or of a dense row at `base`, after n
