@@ -83,11 +83,16 @@ int cli_apply_run(cli_apply *a, int64_t at_once, cli_apply_compute *compute, cli
         if (!bad)
             bad = put(arg, first, rows);
     }
-    if (!bad && a->output) {
-        bad = cli_output_commit(a->output);
-        a->output = NULL;
-    }
+    if (!bad && a->output)
+        bad = cli_output_sync(a->output);
     cli_progress_clear(a->c);
+    return bad;
+}
+
+int cli_apply_commit(cli_apply *a)
+{
+    int bad = a->output ? cli_output_commit(a->output) : 0;
+    a->output = NULL;
     return bad;
 }
 

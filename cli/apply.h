@@ -41,9 +41,11 @@ typedef int cli_apply_put(void *arg, int64_t first, int64_t rows);
 
 /* The number of objects per block. */
 int64_t cli_apply_block(const cli_apply *a);
-/* Processes all objects, `at_once` at a time, and completes the table. */
+/* Processes all objects, `at_once` at a time. */
 int cli_apply_run(cli_apply *a, int64_t at_once, cli_apply_compute *compute, cli_apply_put *put,
                   void *arg);
+/* Completes the table, if there is one. */
+int cli_apply_commit(cli_apply *a);
 /* The keys n, model, output, seconds, seconds_total. */
 void cli_apply_json(cli_json *j, const cli_apply *a);
 void cli_apply_close(cli_apply *a);

@@ -486,6 +486,12 @@ static int collect(cli_output *out)
     return !bad && !out->aside && ferror(out->to) ? fault(out) : bad;
 }
 
+int cli_output_sync(cli_output *out)
+{
+    int bad = fflush(out->to) != 0 || (out->file && mcr_output_sync(out->file) != MCR_OK);
+    return bad ? fault(out) : 0;
+}
+
 int cli_output_commit(cli_output *out)
 {
     int bad = collect(out);

@@ -57,6 +57,8 @@ int cli_output_rows_float(cli_output *out, const float *value, int64_t rows, int
 int cli_output_words(cli_output *out, const char *const *word, int64_t rows);
 /* The next rows belong to these objects. Flushes the output if it is standard output or a pipe. */
 int cli_output_continue(cli_output *out, const mcr_data *objects);
+/* Flushes; a file starts to be written to the disk, so that a commit soon after takes less time. */
+int cli_output_sync(cli_output *out);
 /* Completes the file; the output is freed even on failure. */
 int cli_output_commit(cli_output *out);
 /* Removes the output without leaving a file. NULL is allowed. */

@@ -127,10 +127,8 @@ int cli_predict_stream(predict_job *job, cli_seen *so_far)
         a->data = next;
         bad = predict_part(job, stream, so_far, &capacity);
     }
-    if (!bad && a->output) {
-        bad = cli_output_commit(a->output);
-        a->output = NULL;
-    }
+    if (!bad)
+        bad = cli_apply_commit(a);
     cli_progress_clear(a->c);
     if (!bad && a->data)
         bad = cli_evaluation_open(&job->evaluation, a->c, a->model, a->data, job->call->positive);

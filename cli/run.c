@@ -12,6 +12,9 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
 
 #include "cli.h"
 #include "help.h"
@@ -96,12 +99,11 @@ static int refuse_verb(cli *c, const char *word)
  * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
 static void name_blas_core(void)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+    if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+        CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL))
         (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    else if (CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA))
         (void)setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
@@ -147,7 +149,6 @@ static int run(cli *c, int argc, char **argv)
     free(c->reading.known);
     free(c->reading.sides[0]);
     free(c->reading.sides[1]);
-    mcr_close(c->ctx);
     cli_options_free(groups, count, &c->words);
     cli_learner_close(c);
     free(values);
@@ -232,7 +233,9 @@ int cli_run(int argc, char **argv, const cli_team *team)
     static char line[4096]; /* messages are written as whole lines, even if several programs
                              * write */
     setvbuf(stderr, line, _IOLBF, sizeof line);
-    cli c = {.started = cli_seconds(), .team = team};
+    /* Static: its context stays open. Closing it would only wait for threads that end anyway. */
+    static cli c;
+    c = (cli){.started = cli_seconds(), .team = team};
     char **word = argv + 1;
     int words = argc > 0 ? argc - 1 : 0;
     c.json_asked = has_word(words, word, "--json", NULL);

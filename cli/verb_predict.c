@@ -614,12 +614,15 @@ static int run(cli *c, const void *values)
         bad = streams ? cli_predict_stream(&job, &so_far) : open_job(&job);
     if (!bad && !streams)
         bad = predict(&job);
+    int predicted = !bad;
     if (!bad && cli_team_of_rows(c))
         bad = gather(&job);
     if (!bad && !streams)
         bad = measure(&job);
     if (!bad && job.has_metrics && job.targets == 1)
         bad = cli_evaluation_compute(c, &job.evaluation, 1);
+    if (predicted && cli_apply_commit(&job.apply)) /* the disk writes while metrics are computed */
+        bad = 1;
     if (!bad && c->common.json)
         print_json(&job);
     else if (!bad && job.has_metrics && !c->common.quiet)

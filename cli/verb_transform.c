@@ -171,6 +171,8 @@ static int transform(transform_job *job)
         job->distance = job->vectors + at_once * job->features;
     }
     bad = a->buffer ? cli_apply_run(a, at_once, compute, put, job) : 1;
+    if (!bad)
+        bad = cli_apply_commit(a);
     return bad || !cli_team_of_rows(a->c) ? bad : sum_up(job);
 }
 

@@ -14,11 +14,16 @@
 #include "base/context.h"
 #include "base/powers.h"
 
-/* The hash of another word after those before; 0 in the beginning. */
+/* The hash of two more words after those before; 0 in the beginning. */
+static inline uint64_t mcr_hash_words(const mcr *ctx, uint64_t hash, uint64_t a, uint64_t b)
+{
+    mcr_uint128 product = (mcr_uint128)(hash ^ a ^ ctx->hash_key[0]) * (b ^ ctx->hash_key[1]);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 static inline uint64_t mcr_hash_word(const mcr *ctx, uint64_t hash, uint64_t word)
 {
-    mcr_uint128 product = (mcr_uint128)(hash ^ word ^ ctx->hash_key[0]) * ctx->hash_key[1];
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    return mcr_hash_words(ctx, hash, word, 0);
 }
 
 /* A number as a word; -0 and 0 are the same. */
@@ -33,11 +38,13 @@ static inline uint64_t mcr_real_bits(double value)
 static inline uint64_t mcr_hash_bytes(const mcr *ctx, uint64_t hash, const void *bytes,
                                       size_t count)
 {
-    for (size_t at = 0; at < count; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
+    uint64_t word[2];
+    for (size_t at = 0; at < count; at += sizeof word) {
         size_t left = count - at;
-        memcpy(&word, (const char *)bytes + at, left < sizeof word ? left : sizeof word);
-        hash = mcr_hash_word(ctx, hash, word);
+        if (left < sizeof word)
+            word[0] = word[1] = 0;
+        memcpy(word, (const char *)bytes + at, left < sizeof word ? left : sizeof word);
+        hash = mcr_hash_words(ctx, hash, word[0], word[1]);
     }
     return mcr_hash_word(ctx, hash, count);
 }

@@ -283,6 +283,16 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count)
     return MCR_OK;
 }
 
+mcr_status mcr_output_sync(mcr_output *o)
+{
+    mcr_status status = o->status != MCR_OK ? o->status : flush(o);
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (status == MCR_OK && o->target != NULL)
+        (void)sync_file_range(o->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* fsync reports a failure */
+#endif
+    return status;
+}
+
 /* ---- the end ----------------------------------------------------------------------------------*/
 
 /* Makes the new name survive a power failure. The file is already in its place, so a failure here

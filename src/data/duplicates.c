@@ -134,10 +134,8 @@ static bool same_object(const mcr_data *data, int64_t a, int64_t b)
 static uint64_t hash_vector(const mcr *ctx, uint64_t hash, const mcr_store *s, int64_t r)
 {
     mcr_vector x = mcr_store_vector(s, r);
-    for (int64_t e = 0; e < x.count; e++) {
-        hash = mcr_hash_word(ctx, hash, (uint64_t)mcr_vector_column(&x, e));
-        hash = mcr_hash_word(ctx, hash, bits_of(&x, e));
-    }
+    for (int64_t e = 0; e < x.count; e++)
+        hash = mcr_hash_words(ctx, hash, (uint64_t)mcr_vector_column(&x, e), bits_of(&x, e));
     return hash;
 }
 

@@ -68,6 +68,7 @@ typedef struct mcr_gram_pass {
     mcr_rows z;
     bool precise; /* rows are double, else float */
     bool once;    /* few such passes will follow: columns in double are packed for each of them */
+    bool again;   /* x is as in the pass before, and still packed */
     /* Where to keep each row (columns rounded up to MCR_ROW_PAD, 64-byte aligned); NULL:
      * nowhere. */
     void *const *row;

@@ -106,13 +106,14 @@ static mcr_status share_out(pass_job *job, mcr_work *work)
 static mcr_status fused_pass(pass_job *job)
 {
     mcr_gram *g = &job->gram->base;
+    const mcr_gram_pass *p = job->pass;
     const mcr_vectors_batch *batch;
-    mcr_status s = mcr_gram_bound_batch(&batch, job->gram, job->pass->x, job->pass->precise);
+    mcr_status s = p->again ? MCR_OK : mcr_gram_bound_batch(&batch, job->gram, p->x, p->precise);
     if (s)
         return s;
     if (job->gram->value_work == 0)
         job->gram->value_work = mcr_gram_work(g);
-    double values = (double)job->pass->x.count * (double)job->z.count;
+    double values = (double)p->x.count * (double)job->z.count;
     job->cols = values * job->gram->value_work < ALONE_WORK ? job->z.count : FUSED_COLS;
     return share_out(job, fused_chunk);
 }

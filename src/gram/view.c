@@ -171,9 +171,13 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
 /* A pass over one run of the columns after the other. */
 static mcr_status pass_runs(view *v, const mcr_gram_pass *pass, mcr_rows rows)
 {
+    enum { FEW = 64 };
     mcr *ctx = v->base.ctx;
-    void **row = pass->row ? mcr_alloc(ctx, (size_t)rows.count, sizeof *row) : NULL;
-    mcr_status s = row || !pass->row ? MCR_OK : MCR_NO_MEMORY;
+    void *few[FEW], **many = NULL;
+    if (pass->row && rows.count > FEW && !(many = mcr_alloc(ctx, (size_t)rows.count, sizeof *many)))
+        return MCR_NO_MEMORY;
+    void **row = !pass->row ? NULL : many ? many : few;
+    mcr_status s = MCR_OK;
     int64_t done = 0;
     for (int r = 0; r < MCR_VIEW_RUNS && !s; done += v->run[r++].count) {
         mcr_gram_pass part = *pass;
@@ -183,10 +187,11 @@ static mcr_status pass_runs(view *v, const mcr_gram_pass *pass, mcr_rows rows)
             row[i] = (float *)pass->row[i] + done;
         part.row = row;
         part.f = pass->f ? pass->f + done : NULL;
+        part.again = done > 0;
         if (part.z.count > 0)
             s = mcr_gram_rows_pass(v->base.of, &part);
     }
-    mcr_free(ctx, row);
+    mcr_free(ctx, many);
     return s;
 }
 

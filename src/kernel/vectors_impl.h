@@ -58,6 +58,7 @@ struct mcr_vectors {
 
     /* The plan, made by the first prepare. */
     bool planned;
+    double nonzeros; /* of an object of side 0: mean_nonzeros, once planned */
     bool wide;
     bool sparse_rows[2]; /* per precision, for operations on dot products */
     double *shift;       /* NULL: none */

@@ -56,7 +56,7 @@ double mcr_vectors_work(const mcr_vectors *list)
 {
     double work = 0;
     for (const mcr_vectors *v = list; v; v = v->next)
-        work += mean_nonzeros(v, 0);
+        work += v->planned ? v->nonzeros : mean_nonzeros(v, 0);
     return work;
 }
 
@@ -284,6 +284,7 @@ mcr_status mcr_vectors_plan(mcr_vectors *v)
         s = take_lifts(v);
     if (s)
         forget_shift(v);
+    v->nonzeros = of_x;
     v->planned = !s;
     return s;
 }

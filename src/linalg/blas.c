@@ -15,6 +15,7 @@
 #include "base/context.h"
 #include "base/threads.h"
 #include "linalg/fortran.h"
+#include "linalg/tiles.h"
 
 /* Eigenproblems up to this size use one thread: more threads gain nothing on an idle machine, and
  * on a busy one they wait for each other hundreds of times as long. */
@@ -216,12 +217,9 @@ const char *mcr_blas_core_hint(void)
     const char *config, *core = mcr_fortran_core(&config);
     if (!core || !config || !strstr(config, "DYNAMIC_ARCH") || is_among(core, with_avx512))
         return NULL;
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (mcr_tiles_named("v4"))
         return "SkylakeX";
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        !is_among(core, with_avx2))
+    if (mcr_tiles_named("v3") && !is_among(core, with_avx2))
         return "Haswell";
 #endif
     return NULL;

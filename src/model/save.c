@@ -240,7 +240,7 @@ static mcr_status write_all(mcr_text *file, const mcr_model *m)
     return s ? s : file->status;
 }
 
-/* The file must be loadable: this is checked before it is written. */
+/* The file must be loadable: this is checked before it replaces another. */
 static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
 {
     mcr_model *copy = NULL;
@@ -253,20 +253,24 @@ static mcr_status read_back(mcr *ctx, const mcr_text *file, const char *path)
                        "in Mercer, please report it");
 }
 
-/* Builds the whole file, and reads it back once. */
-static mcr_status make_file(mcr_text *file, mcr *ctx, const mcr_model *m, const char *name)
-{
-    mcr_status s = write_all(file, m);
-    return s ? s : read_back(ctx, file, name);
-}
-
 mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
 {
     mcr_text file;
+    mcr_output *out = NULL;
     mcr_text_init(&file, ctx);
-    mcr_status s = make_file(&file, ctx, m, path);
+    mcr_status s = write_all(&file, m);
     if (!s)
-        s = mcr_text_save(&file, path);
+        s = mcr_output_open(&out, ctx, path);
+    if (!s)
+        s = mcr_output_write(out, file.bytes, (size_t)file.length);
+    if (!s)
+        s = mcr_output_sync(out);
+    if (!s)
+        s = read_back(ctx, &file, path); /* while the disk writes */
+    if (!s)
+        s = mcr_output_commit(out);
+    else
+        mcr_output_abandon(out);
     mcr_text_free(&file);
     return s;
 }
@@ -277,7 +281,9 @@ mcr_status mcr_model_save_memory(void **bytes, size_t *count, mcr *ctx, const mc
     *bytes = NULL;
     *count = 0;
     mcr_text_init(&file, ctx);
-    mcr_status s = make_file(&file, ctx, m, "model");
+    mcr_status s = write_all(&file, m);
+    if (!s)
+        s = read_back(ctx, &file, "model");
     if (s) {
         mcr_text_free(&file);
         return s;
