@@ -35,6 +35,7 @@ struct mcr_features {
     double *value[2];
     int64_t capacity[2][2]; /* capacities of index and value */
     int64_t rows[2];        /* completed objects */
+    int64_t puts;           /* values so far, including zeros */
     mcr_names *names;       /* NULL: not wanted */
     /* Of the features of an object in the whole map, rounding changed so much, as a share of their
      * length, at most. INFINITY: not known. */
@@ -51,8 +52,11 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 double mcr_features_error(const mcr_bound *bound);
 
 /* For `features` of types, in addition to extend.h. */
-/* MCR_OVER_BUDGET, with the size, if this many entries exceed the budget. */
-mcr_status mcr_features_expect(const mcr_features *f, double entries);
+/* Whether a map may be listed: MCR_OVER_BUDGET, with the size or time, if so many features and
+ * entries exceed the memory budget or the limit for work. letters: of a name, on average. _power:
+ * the same for the power of a map, before it is computed by mcr_features_times. */
+mcr_status mcr_features_expect(const mcr_features *f, double count, double entries, double letters);
+mcr_status mcr_features_expect_power(const mcr_features *f, int64_t degree);
 /* The number of sides with objects of their own. */
 static inline int mcr_features_sides(const mcr_bound *bound)
 {
