@@ -211,6 +211,25 @@ def test_limit_for_data():
 # ---- databases ---------------------------------------------------------------------------------
 
 
+def test_limits_fit_the_data():
+    """What the limits allow by themselves is at least twice of what any file of the data sets takes."""
+    if not tap.DATA.is_dir():
+        tap.skip("no data sets in " + str(tap.DATA))
+    read, most, program = 0, 0, peak("version", status=(0,))[3]
+    for folder, _, files in os.walk(tap.DATA):
+        for path in (os.path.join(folder, name) for name in files):
+            out, err, _, used = peak("info", path, "--threads", "1", status=(0, 1))
+            assert "limit" not in err and "proportion" not in err, err
+            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+                allowed = (32 << 20) + 64 * sum(len(piece) for piece in iter(lambda: f.read(1 << 20), b""))
+            read += bool(out)
+            if not sanitized():
+                most = max(most, (used - program) / allowed)
+                assert used - program <= allowed / 2, (path, used, allowed)
+    print("# %d files of data, which take %.0f%% of what is allowed at most" % (read, 100 * most), flush=True)
+    assert read > 50, read
+
+
 def database(name, *statements):
     """A small SQLite database; refuses to be one where there is no library for it."""
     if not ctypes.util.find_library("sqlite3"):
