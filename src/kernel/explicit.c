@@ -101,6 +101,7 @@ static mcr_status make(mcr_features **out, const mcr_bound *bound)
     if (!f)
         return MCR_NO_MEMORY;
     f->ctx = ctx;
+    f->most_entries = bound->binding->most_entries;
     for (int side = 0; side < mcr_features_sides(bound); side++) {
         f->objects[side] = mcr_bound_count(bound, side);
         f->start[side] = mcr_alloc_zero(ctx, (size_t)f->objects[side] + 1, sizeof **f->start);
@@ -163,18 +164,32 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
     return s;
 }
 
-mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
-                             const mcr_data *x, const mcr_data *z, int names)
+static mcr_status open_map(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                           const mcr_data *x, const mcr_data *z, bool names, double most_entries)
 {
     *out = NULL;
     mcr_binding *binding = NULL;
-    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names != 0);
-    if (!s)
+    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names);
+    if (!s) {
+        binding->most_entries = most_entries;
         s = mcr_features_of(out, binding->root);
+    }
     if (!s)
         (*out)->error = mcr_features_error(binding->root);
     mcr_binding_close(binding);
     return s;
+}
+
+mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                             const mcr_data *x, const mcr_data *z, int names)
+{
+    return open_map(out, ctx, kernel, x, z, names != 0, 0);
+}
+
+mcr_status mcr_features_open_few(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                                 const mcr_data *x, double most_entries)
+{
+    return open_map(out, ctx, kernel, x, NULL, false, most_entries);
 }
 
 static void clear(mcr_features *f)
@@ -221,8 +236,10 @@ mcr_status mcr_features_expect(const mcr_features *f, double count, double entri
 {
     double names = f->names ? count : 0, bytes = entries * (sizeof(int32_t) + sizeof(double));
     if (count > INT32_MAX)
-        return mcr_fail(f->ctx, MCR_BAD_DATA, "there are %.3g features, and %d are possible", count,
-                        INT32_MAX);
+        return mcr_fail(f->ctx, MCR_BAD_DATA,
+                        "there are more features than the %d that are possible", INT32_MAX);
+    if (f->most_entries > 0 && entries > f->most_entries)
+        return mcr_fail(f->ctx, MCR_OVER_BUDGET, "there are more features than wanted");
     bytes += names * (sizeof(int64_t) + letters + 1);
     if (bytes > (double)mcr_budget_left(f->ctx))
         return over_budget(f->ctx, bytes);
@@ -375,6 +392,23 @@ mcr_status mcr_features_expect_power(const mcr_features *f, int64_t degree)
             entries += fmax(1, pow((double)(f->start[side][i + 1] - f->start[side][i]), d));
     mcr_status s = mcr_features_expect(f, pow((double)f->count, d), entries, letters);
     return s ? s : allow_work(f, all * pow((double)f->count, d), all * entries, letters);
+}
+
+mcr_status mcr_features_expect_product(mcr_features *const *part, int parts)
+{
+    double count = 1, entries = 0, letters = 0;
+    for (int p = 0; p < parts; p++) {
+        count *= (double)part[p]->count;
+        letters += part[p]->names ? letters_of(part[p]) + 3 : 0;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < part[0]->objects[side]; i++) {
+            double all = 1;
+            for (int p = 0; p < parts; p++)
+                all *= (double)(part[p]->start[side][i + 1] - part[p]->start[side][i]);
+            entries += all;
+        }
+    return mcr_features_expect(part[0], count, entries, letters);
 }
 
 static mcr_status multiply_names(mcr_features *out, const mcr_features *a, const mcr_features *b)

@@ -466,6 +466,12 @@ def test_features_estimate_their_work():
     check_small("fit", "svm", dna, "-k", "spectrum(p=3)^20", status=(0,))
     check_small("fit", "svm", dna, "-k", "spectrum(p=3)^6", *short, status=(0,))
     check_small("fit", "svm", dna, "-k", "spectrum(p=3)^6", "--form", "primal", *short)
+    nested = "%s(linear + 1)%s" % (16 * "(", 16 * "^2)")
+    with open("two.csv", "w") as f:
+        f.writelines("%g,%g,%s\n" % (i / 9, i * i % 7 / 9, "pq"[i % 2]) for i in range(40))
+    check_small("fit", "svm", "two.csv", "-k", "0.1*" + nested, status=(0, 1))
+    check_small("fit", "svm", "two.csv", "-k", "*".join(900 * ["(0.1*linear + 0.5)"]), status=(0, 1))
+    check_small("features", "two.csv", "-k", "*".join(900 * ["(linear + 1)"]))
     # Words that cannot be completed: 2^40 beginnings of none.
     out, _ = check_small("features", dna, "-k", "ssk(p=42)", status=(0,))
     assert "features   2," in out, out
