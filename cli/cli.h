@@ -186,12 +186,13 @@ void cli_signals_guard(const char *path);
 void cli_signals_unguard(int remove_it);
 /* Delays signals that end the program (hold: 1) until they are released (0). */
 void cli_signals_hold(int hold);
-/* mcr_data_write, mcr_model_save and mcr_model_export; a signal during the call ends the program
- * after it. */
+/* mcr_data_write, mcr_model_save, mcr_model_export and mcr_figure_save; a signal during the call
+ * ends the program after it. */
 mcr_status cli_write_data(const mcr_data *data, const char *path, const char *format);
 mcr_status cli_save_model(cli *c, const mcr_model *model, const char *path);
 mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,
                          const mcr_export_options *options, const char *path,
                          mcr_export_report *report);
+mcr_status cli_save_figure(mcr_figure *figure, const char *path, const mcr_draw *draw);
 
 #endif

@@ -120,6 +120,14 @@ mcr_status cli_export_as(cli *c, const mcr_model *model, const char *to,
     return s;
 }
 
+mcr_status cli_save_figure(mcr_figure *figure, const char *path, const mcr_draw *draw)
+{
+    cli_signals_hold(is_file(path));
+    mcr_status s = mcr_figure_save(figure, path, draw);
+    cli_signals_hold(0);
+    return s;
+}
+
 int cli_interrupted(void)
 {
     return interrupted;

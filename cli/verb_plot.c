@@ -106,7 +106,7 @@ static int save(plot_job *job, const mcr_draw *draw)
     const char *path = job->call->output;
     struct stat file;
     char size[32];
-    int bad = cli_fail(job->c, mcr_figure_save(job->figure, path, draw));
+    int bad = cli_fail(job->c, cli_save_figure(job->figure, path, draw));
     if (!bad && !job->c->common.quiet && !job->c->common.json) {
         printf("%s: %s", path, mcr_figure_kind(job->figure));
         if (mcr_figure_frames(job->figure) > 1)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "kernel/poly.h"
 
 /* ---- names ------------------------------------------------------------------------------------*/
@@ -33,10 +34,33 @@ void mcr_names_close(mcr_names *n)
     mcr_free_all(n->ctx, n->begin, n);
 }
 
+/* So many features or names between two checks of the limits. */
+enum { BETWEEN = 1 << 14 };
+
+static mcr_status over_budget(mcr *ctx, double bytes)
+{
+    return mcr_advise(ctx,
+                      mcr_fail(ctx, MCR_OVER_BUDGET,
+                               "the explicit features need %.1f GB, which is more than the memory "
+                               "budget: allow more, or use the kernel as it is",
+                               bytes / 1e9),
+                      "memory");
+}
+
+static mcr_status check_names(const mcr_names *n)
+{
+    size_t bytes = (size_t)n->text.length + (size_t)n->count * sizeof *n->begin;
+    if (bytes > mcr_budget_left(n->ctx))
+        return over_budget(n->ctx, (double)bytes);
+    return mcr_part_done(n->ctx, "features", NAN, NAN);
+}
+
 mcr_status mcr_names_end(mcr_names *n)
 {
     mcr_text_add(&n->text, "", 1);
     mcr_status s = n->text.status;
+    if (!s && n->count % BETWEEN == BETWEEN - 1)
+        s = check_names(n);
     if (!s)
         s = mcr_reserve(n->ctx, &n->begin, &n->capacity, n->count + 2, sizeof *n->begin);
     if (s)
@@ -77,6 +101,7 @@ static mcr_status make(mcr_features **out, const mcr_bound *bound)
     if (!f)
         return MCR_NO_MEMORY;
     f->ctx = ctx;
+    f->most_entries = bound->binding->most_entries;
     for (int side = 0; side < mcr_features_sides(bound); side++) {
         f->objects[side] = mcr_bound_count(bound, side);
         f->start[side] = mcr_alloc_zero(ctx, (size_t)f->objects[side] + 1, sizeof **f->start);
@@ -139,18 +164,32 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound)
     return s;
 }
 
-mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
-                             const mcr_data *x, const mcr_data *z, int names)
+static mcr_status open_map(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                           const mcr_data *x, const mcr_data *z, bool names, double most_entries)
 {
     *out = NULL;
     mcr_binding *binding = NULL;
-    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names != 0);
-    if (!s)
+    mcr_status s = mcr_binding_open_listing(&binding, ctx, kernel, x, z, names);
+    if (!s) {
+        binding->most_entries = most_entries;
         s = mcr_features_of(out, binding->root);
+    }
     if (!s)
         (*out)->error = mcr_features_error(binding->root);
     mcr_binding_close(binding);
     return s;
+}
+
+mcr_status mcr_features_open(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                             const mcr_data *x, const mcr_data *z, int names)
+{
+    return open_map(out, ctx, kernel, x, z, names != 0, 0);
+}
+
+mcr_status mcr_features_open_few(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                                 const mcr_data *x, double most_entries)
+{
+    return open_map(out, ctx, kernel, x, NULL, false, most_entries);
 }
 
 static void clear(mcr_features *f)
@@ -185,17 +224,26 @@ mcr_status mcr_features_resize(mcr_features *f, int64_t count)
     return MCR_OK;
 }
 
-mcr_status mcr_features_expect(const mcr_features *f, double entries)
+/* The work of one thread. */
+static mcr_status allow_work(const mcr_features *f, double count, double entries, double letters)
 {
-    double bytes = entries * (sizeof(int32_t) + sizeof(double));
-    if (bytes <= (double)mcr_budget_left(f->ctx))
-        return MCR_OK;
-    return mcr_advise(f->ctx,
-                      mcr_fail(f->ctx, MCR_OVER_BUDGET,
-                               "the explicit features need %.1f GB, which is more than the memory "
-                               "budget: allow more, or use the kernel as it is",
-                               bytes / 1e9),
-                      "memory");
+    enum { STEPS_AN_ENTRY = 6, STEPS_A_NAME = 20 };
+    double steps = entries * STEPS_AN_ENTRY + (f->names ? count * (STEPS_A_NAME + letters) : 0);
+    return mcr_work_allow(f->ctx, steps * f->ctx->config.threads, "the explicit features");
+}
+
+mcr_status mcr_features_expect(const mcr_features *f, double count, double entries, double letters)
+{
+    double names = f->names ? count : 0, bytes = entries * (sizeof(int32_t) + sizeof(double));
+    if (count > INT32_MAX)
+        return mcr_fail(f->ctx, MCR_BAD_DATA,
+                        "there are more features than the %d that are possible", INT32_MAX);
+    if (f->most_entries > 0 && entries > f->most_entries)
+        return mcr_fail(f->ctx, MCR_OVER_BUDGET, "there are more features than wanted");
+    bytes += names * (sizeof(int64_t) + letters + 1);
+    if (bytes > (double)mcr_budget_left(f->ctx))
+        return over_budget(f->ctx, bytes);
+    return allow_work(f, count, entries, letters);
 }
 
 mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double value)
@@ -207,10 +255,10 @@ mcr_status mcr_features_put(mcr_features *f, int side, int64_t feature, double v
             (long long)feature, (long long)f->rows[side], (long long)f->count,
             (long long)f->objects[side]);
     int64_t at = f->start[side][f->rows[side] + 1];
-    if (value == 0)
-        return MCR_OK;
-    mcr_status s = mcr_reserve(f->ctx, &f->index[side], &f->capacity[side][0], at + 1,
-                               sizeof(int32_t));
+    mcr_status s = ++f->puts % BETWEEN == 0 ? mcr_part_done(f->ctx, "features", NAN, NAN) : MCR_OK;
+    if (s || value == 0)
+        return s;
+    s = mcr_reserve(f->ctx, &f->index[side], &f->capacity[side][0], at + 1, sizeof(int32_t));
     if (!s)
         s = mcr_reserve(f->ctx, &f->value[side], &f->capacity[side][1], at + 1, sizeof(double));
     if (s)
@@ -329,6 +377,40 @@ mcr_status mcr_features_append(mcr_features *out, const mcr_features *part)
     return s;
 }
 
+/* Bytes of a name, on average. */
+static double letters_of(const mcr_features *f)
+{
+    return f->count > 0 ? (double)f->names->text.length / (double)f->count : 0;
+}
+
+mcr_status mcr_features_expect_power(const mcr_features *f, int64_t degree)
+{
+    double entries = 0, d = (double)degree, all = f->count > 1 ? 2 : d; /* all powers up to it */
+    double letters = f->names ? (letters_of(f) + 3) * d : 0;
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < f->objects[side]; i++)
+            entries += fmax(1, pow((double)(f->start[side][i + 1] - f->start[side][i]), d));
+    mcr_status s = mcr_features_expect(f, pow((double)f->count, d), entries, letters);
+    return s ? s : allow_work(f, all * pow((double)f->count, d), all * entries, letters);
+}
+
+mcr_status mcr_features_expect_product(mcr_features *const *part, int parts)
+{
+    double count = 1, entries = 0, letters = 0;
+    for (int p = 0; p < parts; p++) {
+        count *= (double)part[p]->count;
+        letters += part[p]->names ? letters_of(part[p]) + 3 : 0;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int64_t i = 0; i < part[0]->objects[side]; i++) {
+            double all = 1;
+            for (int p = 0; p < parts; p++)
+                all *= (double)(part[p]->start[side][i + 1] - part[p]->start[side][i]);
+            entries += all;
+        }
+    return mcr_features_expect(part[0], count, entries, letters);
+}
+
 static mcr_status multiply_names(mcr_features *out, const mcr_features *a, const mcr_features *b)
 {
     mcr_status s = MCR_OK;
@@ -341,20 +423,34 @@ static mcr_status multiply_names(mcr_features *out, const mcr_features *a, const
     return s;
 }
 
-static mcr_status multiply(mcr_features *out, const mcr_features *a, const mcr_features *b)
+/* Reserves memory for the products of all features of a and b, if the limits allow them. */
+static mcr_status open_product(mcr_features *out, const mcr_features *a, const mcr_features *b)
 {
+    double entries[2] = {0, 0}, letters = out->names ? letters_of(a) + letters_of(b) + 3 : 0;
     mcr_status s = a->count > INT32_MAX / (b->count > 0 ? b->count : 1)
                        ? mcr_fail(out->ctx, MCR_BAD_DATA,
                                   "the product has %lld x %lld features, and %d are possible",
                                   (long long)a->count, (long long)b->count, INT32_MAX)
                        : mcr_features_resize(out, a->count * b->count);
-    double entries = 0;
     for (int side = 0; side < 2 && !s; side++)
         for (int64_t i = 0; i < out->objects[side]; i++)
-            entries += (double)(a->start[side][i + 1] - a->start[side][i]) *
-                       (double)(b->start[side][i + 1] - b->start[side][i]);
+            entries[side] += (double)(a->start[side][i + 1] - a->start[side][i]) *
+                             (double)(b->start[side][i + 1] - b->start[side][i]);
     if (!s)
-        s = mcr_features_expect(out, entries);
+        s = mcr_features_expect(out, (double)out->count, entries[0] + entries[1], letters);
+    for (int side = 0; side < 2 && !s && out->start[side]; side++) {
+        s = mcr_reserve(out->ctx, &out->index[side], &out->capacity[side][0],
+                        (int64_t)entries[side], sizeof(int32_t));
+        if (!s)
+            s = mcr_reserve(out->ctx, &out->value[side], &out->capacity[side][1],
+                            (int64_t)entries[side], sizeof(double));
+    }
+    return s;
+}
+
+static mcr_status multiply(mcr_features *out, const mcr_features *a, const mcr_features *b)
+{
+    mcr_status s = open_product(out, a, b);
     for (int side = 0; side < 2 && !s; side++)
         for (int64_t i = 0; i < out->objects[side] && !s; i++) {
             for (int64_t p = a->start[side][i]; p < a->start[side][i + 1] && !s; p++)
@@ -371,6 +467,8 @@ mcr_status mcr_features_times(mcr_features *f, const mcr_bound *bound, const mcr
 {
     mcr_features *product;
     mcr_status s = make(&product, bound);
+    if (!s)
+        s = mcr_part_done(f->ctx, "features", NAN, NAN);
     if (!s)
         s = multiply(product, f, by);
     if (!s)

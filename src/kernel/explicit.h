@@ -35,6 +35,8 @@ struct mcr_features {
     double *value[2];
     int64_t capacity[2][2]; /* capacities of index and value */
     int64_t rows[2];        /* completed objects */
+    int64_t puts;           /* values so far, including zeros */
+    double most_entries;    /* of products and powers; 0: as many as the limits allow */
     mcr_names *names;       /* NULL: not wanted */
     /* Of the features of an object in the whole map, rounding changed so much, as a share of their
      * length, at most. INFINITY: not known. */
@@ -44,6 +46,11 @@ struct mcr_features {
 /* Whether all parts of an expression have a map that a learner may choose by default. */
 bool mcr_kernel_has_features(const mcr_kernel *kernel);
 
+/* mcr_features_open for one data set, without names; MCR_OVER_BUDGET as soon as a product, power or
+ * polynomial would have more entries (0: no such limit). */
+mcr_status mcr_features_open_few(mcr_features **out, mcr *ctx, const mcr_kernel *kernel,
+                                 const mcr_data *x, double most_entries);
+
 /* The map of a bound node: creates an empty one and calls the type's `features`. */
 mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 
@@ -51,8 +58,12 @@ mcr_status mcr_features_of(mcr_features **out, const mcr_bound *bound);
 double mcr_features_error(const mcr_bound *bound);
 
 /* For `features` of types, in addition to extend.h. */
-/* MCR_OVER_BUDGET, with the size, if this many entries exceed the budget. */
-mcr_status mcr_features_expect(const mcr_features *f, double entries);
+/* Whether a map may be listed: MCR_OVER_BUDGET, with the size or time, if so many features and
+ * entries exceed the memory budget or the limit for work. letters: of a name, on average. The
+ * others: the same for a power and a product of maps, before mcr_features_times. */
+mcr_status mcr_features_expect(const mcr_features *f, double count, double entries, double letters);
+mcr_status mcr_features_expect_power(const mcr_features *f, int64_t degree);
+mcr_status mcr_features_expect_product(mcr_features *const *part, int parts);
 /* The number of sides with objects of their own. */
 static inline int mcr_features_sides(const mcr_bound *bound)
 {

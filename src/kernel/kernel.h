@@ -159,11 +159,12 @@ struct mcr_binding {
     int shared_slots;            /* tiles that a scratch reserves for shared products */
     void **block;                /* mcr_bound_alloc'ed */
     int64_t blocks, block_capacity;
-    size_t budget;      /* bytes taken from the budget, returned at the end */
-    bool listing;       /* explicit features are wanted: leaves list them if possible */
-    bool named;         /* with names */
-    bool mixed;         /* a node computes in double even for float tiles: prepare both */
-    mcr_error error[2]; /* for float and double tiles, once known */
+    size_t budget;       /* bytes taken from the budget, returned at the end */
+    bool listing;        /* explicit features are wanted: leaves list them if possible */
+    bool named;          /* with names */
+    double most_entries; /* of these (mcr_features_open_few) */
+    bool mixed;          /* a node computes in double even for float tiles: prepare both */
+    mcr_error error[2];  /* for float and double tiles, once known */
     bool error_known[2];
 };
 

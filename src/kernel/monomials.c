@@ -191,6 +191,7 @@ static double count_entries(const mcr_bound *bound, const mcr_monomials *m)
 mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out)
 {
     const mcr_store *x = bound->field[0].store, *z = bound->field[1].store;
+    enum { LETTERS = 2 }; /* "x1^2 * x3": at least so many per degree, unless there is a constant */
     mcr_monomials m;
     mcr_status s = MCR_OK;
     const mcr_poly_params *of = bound->kernel->params;
@@ -205,7 +206,8 @@ mcr_status mcr_monomials_features(const mcr_bound *bound, mcr_features *out)
                         (long long)of->degree, (long long)x->cols);
     s = mcr_features_resize(out, m.count);
     if (!s)
-        s = mcr_features_expect(out, count_entries(bound, &m));
+        s = mcr_features_expect(out, (double)m.count, count_entries(bound, &m),
+                                LETTERS * (double)of->degree);
     for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
         for (int64_t i = 0; i < bound->field[side].count && !s; i++) {
             pass p = open_pass(&m, &bound->field[side], i);

@@ -4,9 +4,11 @@
  */
 #include "kernel/patterns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "kernel/features.h"
 
 typedef struct entry {
@@ -28,11 +30,19 @@ static mcr_status check_budget(const mcr_patterns *p)
     double each = (double)p->width + 12 + sizeof(entry) + 2 * sizeof(mcr_feature);
     double bytes = each * (double)(p->count + 1);
     if (bytes <= (double)mcr_budget_left(p->bound->ctx))
-        return MCR_OK;
+        return mcr_part_done(p->bound->ctx, "features", NAN, NAN);
     return mcr_fail(p->bound->ctx, MCR_OVER_BUDGET,
                     "%s: the explicit features need more than %.1f GB, which is more than the "
                     "memory budget; use the kernel as it is",
                     p->bound->kernel->type->name, bytes / 1e9);
+}
+
+mcr_status mcr_patterns_expect(const mcr_patterns *p, double words, double steps)
+{
+    enum { STEPS_A_COMPARISON = 4 };
+    mcr *ctx = p->bound->ctx;
+    steps += words * ((double)p->width + STEPS_A_COMPARISON * log2(words + 1));
+    return mcr_work_allow(ctx, steps * ctx->config.threads, "the explicit features");
 }
 
 mcr_status mcr_patterns_add(mcr_patterns *p, int64_t object, const unsigned char *word,

@@ -19,6 +19,9 @@ typedef struct mcr_patterns {
     int64_t capacity[3];
 } mcr_patterns;
 
+/* MCR_OVER_BUDGET if adding so many words, after so many steps to find them, and sorting them takes
+ * more time than the limit for work allows. */
+mcr_status mcr_patterns_expect(const mcr_patterns *p, double words, double steps);
 /* Adds value to the feature `word` of an object (x objects first, then z objects). MCR_OVER_BUDGET
  * if there are too many features. */
 mcr_status mcr_patterns_add(mcr_patterns *p, int64_t object, const unsigned char *word,

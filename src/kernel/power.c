@@ -82,6 +82,8 @@ static mcr_status features(const mcr_bound *bound, mcr_features *out)
     mcr_features *base;
     mcr_status s = mcr_features_of(&base, bound->child[0]);
     if (!s)
+        s = mcr_features_expect_power(base, mcr_kernel_degree(bound->kernel));
+    if (!s)
         s = mcr_features_append(out, base);
     for (int64_t d = 1; d < mcr_kernel_degree(bound->kernel) && !s; d++)
         s = mcr_features_times(out, bound, base);

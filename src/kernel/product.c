@@ -30,17 +30,21 @@ static mcr_definite definite(const void *params, const mcr_definite *child, int 
 
 static mcr_status features(const mcr_bound *bound, mcr_features *out)
 {
-    mcr_features *part;
-    mcr_status s = mcr_features_of(&part, bound->child[0]);
+    mcr_features **part = mcr_alloc_zero(bound->ctx, (size_t)bound->children,
+                                         sizeof(mcr_features *));
+    mcr_status s = part ? MCR_OK : MCR_NO_MEMORY;
+    for (int i = 0; i < bound->children && !s; i++)
+        s = mcr_features_of(&part[i], bound->child[i]);
     if (!s)
-        mcr_features_move(out, part);
-    mcr_features_close(part);
-    for (int i = 1; i < bound->children && !s; i++) {
-        s = mcr_features_of(&part, bound->child[i]);
-        if (!s)
-            s = mcr_features_times(out, bound, part);
-        mcr_features_close(part);
+        s = mcr_features_expect_product(part, bound->children);
+    if (!s)
+        mcr_features_move(out, part[0]);
+    for (int i = 0; i < bound->children && part; i++) {
+        if (i > 0 && !s)
+            s = mcr_features_times(out, bound, part[i]);
+        mcr_features_close(part[i]);
     }
+    mcr_free(bound->ctx, part);
     return s;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/number.h"
 #include "base/threads.h"
 #include "kernel/explicit.h"
 #include "kernel/kernel.h"
@@ -62,24 +63,32 @@ typedef struct growth {
     string text;
     int64_t object;
     double *weight; /* p + 1 rows of `length` numbers */
+    int64_t steps;  /* since the limits were last checked */
     unsigned char word[MCR_SUBSEQUENCE_MOST];
 } growth;
 
-/* Words that begin with the first t letters of g->word, in order. */
+/* Words that begin with the first t letters of g->word, in order. Occurrences of a letter
+ * that leave too few for the rest of the word are skipped, so every beginning is completed. */
 static mcr_status grow(growth *g, int64_t t)
 {
-    int64_t n = g->text.length;
+    enum { BETWEEN = 1 << 20 };
+    int64_t n = g->text.length, end = n - g->p->p + t + 1;
     const double *now = g->weight + t * n;
     double *next = g->weight + (t + 1) * n, lambda = g->p->lambda;
     bool seen[256] = {false};
     mcr_status s = MCR_OK;
-    for (int64_t j = t; j < n; j++)
+    for (int64_t j = t; j < end; j++)
         seen[g->text.bytes[j]] = true;
     for (int c = 0; c < 256 && !s; c++) {
         if (!seen[c])
             continue;
         double before = t == 0 ? 1 : 0, sum = 0; /* occurrences so far, extended to position j */
-        for (int64_t j = 0; j < n; j++) {
+        if ((g->steps += n) > BETWEEN) {
+            g->steps = 0;
+            if ((s = mcr_part_done(g->to->bound->ctx, "features", NAN, NAN)))
+                break;
+        }
+        for (int64_t j = 0; j < end; j++) {
             next[j] = g->text.bytes[j] == c ? lambda * before : 0;
             sum += next[j];
             before = t == 0 ? 1 : lambda * before + now[j];
@@ -98,6 +107,28 @@ static void name_word(mcr_names *names, const unsigned char *word, int64_t width
     mcr_names_bytes(names, (const char *)word, width);
 }
 
+/* There are no more words of t letters than choices of t positions, or of t letters. */
+static mcr_status expect_subsequences(const mcr_patterns *list, const ssk_params *p)
+{
+    const mcr_bound *bound = list->bound;
+    double words = 0, steps = 0;
+    for (int side = 0; side < mcr_features_sides(bound); side++)
+        for (int64_t i = 0; i < bound->field[side].count; i++) {
+            string x = string_of(bound, side, i);
+            bool seen[256] = {false};
+            int letters = 0;
+            for (int64_t j = 0; j < x.length; j++) {
+                letters += !seen[x.bytes[j]];
+                seen[x.bytes[j]] = true;
+            }
+            for (int64_t t = 0; t < p->p && x.length >= p->p; t++)
+                steps += fmin(pow(letters, (double)t), mcr_choose(x.length - p->p + t, t)) *
+                         (double)(letters * x.length);
+            words += fmin(pow(letters, (double)p->p), mcr_choose(x.length, p->p));
+        }
+    return mcr_patterns_expect(list, words, steps);
+}
+
 static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
 {
     const ssk_params *p = mcr_bound_params(bound);
@@ -105,6 +136,8 @@ static mcr_status list_subsequences(mcr_bound *bound, mcr_binding *binding)
     mcr_patterns list = {.bound = bound, .width = p->p, .name = name_word};
     int64_t object;
     mcr_status s = mcr_keys_objects(&object, bound);
+    if (!s)
+        s = expect_subsequences(&list, p);
     object = 0;
     for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
         for (int64_t i = 0; i < bound->field[side].count && !s; i++, object++) {

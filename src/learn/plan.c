@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "kernel/explicit.h"
 #include "learn/online.h"
 #include "solve/leading.h"
 #include "solve/linear.h"
@@ -294,8 +295,25 @@ static const struct candidate {
 /* A few objects are enough where each has very many features. */
 enum { SAMPLE = 200, FEW = 16, MANY = 2000 };
 
+/* Most entries of a sample that are worth listing: making more takes longer than kernel values do.
+ * 0: no limit, as those do not fit the memory. */
+static double entries_worth(const sizes *z, const mcr_form_work *w)
+{
+    enum { ALWAYS = 1 << 22 };
+    sizes few = *z;
+    double seconds = INFINITY;
+    bool fits = false;
+    few.p = 0; /* the most steps */
+    for (size_t c = 0; c < sizeof candidates / sizeof *candidates; c++)
+        if (candidates[c].kind == (int)w->kind && !candidates[c].features) {
+            seconds = fmin(seconds, candidates[c].seconds(&few));
+            fits |= candidates[c].bytes(&few) <= z->memory;
+        }
+    return fits ? fmax(ALWAYS, seconds / MAKE_SECONDS) : 0;
+}
+
 /* Features and work of a kernel value, from some of the objects. */
-static mcr_status look_at(sizes *z, const mcr_learning *in, int64_t most)
+static mcr_status look_at(sizes *z, const mcr_learning *in, const mcr_form_work *w, int64_t most)
 {
     int64_t n = mcr_data_count(in->data), m = n < most ? n : most, count = 0, row[SAMPLE];
     mcr_data *part = NULL;
@@ -306,15 +324,16 @@ static mcr_status look_at(sizes *z, const mcr_learning *in, int64_t most)
     mcr_status s = mcr_data_select(&part, in->data, (mcr_rows){row, 0, m});
     if (!s)
         s = mcr_gram_open(&gram, in->ctx, in->kernel, part, NULL);
-    if (!s)
-        s = mcr_features_open(&f, in->ctx, in->kernel, part, NULL, 0);
+    if (!s) {
+        z->work = mcr_gram_work(gram);
+        s = mcr_features_open_few(&f, in->ctx, in->kernel, part, entries_worth(z, w));
+    }
     for (int64_t i = 0; i < m && !s; i++) {
         const int32_t *index;
         const double *value;
         count += mcr_features_row(f, 0, i, &index, &value);
     }
     if (!s) {
-        z->work = mcr_gram_work(gram);
         z->each = (double)count / (double)(m > 0 ? m : 1);
         z->p = (double)mcr_features_count(f);
         /* Of strings and graphs, other objects have other features. */
@@ -341,9 +360,9 @@ mcr_status mcr_plan_make(mcr_plan *plan, const mcr_learning *in, const mcr_form_
                .columns = w->columns,
                .objects = (double)mcr_data_count(in->data),
                .memory = (double)mcr_budget_left(in->ctx)};
-    mcr_status s = look_at(&z, in, FEW);
+    mcr_status s = look_at(&z, in, w, FEW);
     if (!s && z.each <= MANY)
-        s = look_at(&z, in, SAMPLE);
+        s = look_at(&z, in, w, SAMPLE);
     if (s)
         return s;
     *plan = (mcr_plan){.features = z.p, .each = z.each, .seconds = {INFINITY, INFINITY}};

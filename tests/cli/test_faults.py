@@ -62,6 +62,8 @@ def calls():
         "export": ["export", "m.mercer", "--to", "libsvm"],
         "tune": ["tune", "svm", "d.csv", "-k", "rbf(gamma=1:2:log2)", "--folds", "2"],
         "sample": ["sample", "moons", "-n", "10"],
+        "plot": ["plot", "m.mercer", "d.csv"],
+        "report": ["report", "m.mercer", "d.csv"],
     })
     return made
 
@@ -74,8 +76,21 @@ PRINTING = {
     "info of data": ["info", "g.jsonl"],
     "geometry": ["geometry", "d.csv", "-k", "rbf(gamma=1)"],
     "explain": ["explain", "m.mercer"],
+    "verify": ["verify", "m.mercer", "d.csv"],
     "kernels": ["kernels"],
+    "learners": ["learners"],
 }
+ENDINGS = {"features": ".csv", "sample": ".csv", "transform": ".csv", "plot": ".svg", "report": ".html"}
+OTHERS = ("studio", "help", "version")  # a server, and what allocates nothing that can fail
+
+
+def test_nothing_is_left_out():
+    """Every learner and every verb is among the calls."""
+    listed = {learner["name"] for learner in tap.mercer_json("learners")["learners"]}
+    tap.check_equal(sorted(listed), sorted(LEARNERS), "learners")
+    tried = {words[0] for words in list(calls().values()) + list(PRINTING.values())}
+    verbs = {verb["name"] for verb in tap.mercer_json("help")["verbs"]}
+    tap.check_equal(sorted(verbs - tried), sorted(OTHERS), "verbs without a sweep")
 
 
 def run(words, kind, at, name="out"):
@@ -117,8 +132,7 @@ def without_times(text):
 def sweep(what, words, kind, memory, name="out"):
     """Each place in turn; how many runs there were, and how many of them failed."""
     ends = "".join(c for c in what if c.isalnum())
-    ending = ".csv" if words[0] in ("features", "sample", "transform") else ""
-    name = ends + ending if name else None
+    name = ends + ENDINGS.get(words[0], "") if name else None
     whole, count = run(words, kind, 0, name)
     assert whole.returncode == 0, (what, whole.stderr)
     good, printed = content(name) if name else None, whole.stdout
@@ -197,8 +211,7 @@ def test_signals_while_writing():
             continue  # its checkpoint is written at any time
         for way in ("", "no-tmpfile,"):
             for kind in ("fsync-term", "write-term"):
-                ending = ".csv" if words[0] in ("features", "sample", "transform") else ""
-                name = "t" + ending
+                name = "t" + ENDINGS.get(words[0], "")
                 whole, count = run(words, way + kind, 0, name)
                 good = content(name)
                 assert whole.returncode == 0 and good, (what, whole.stderr)

@@ -211,6 +211,25 @@ def test_limit_for_data():
 # ---- databases ---------------------------------------------------------------------------------
 
 
+def test_limits_fit_the_data():
+    """What the limits allow by themselves is at least twice of what any file of the data sets takes."""
+    if not tap.DATA.is_dir():
+        tap.skip("no data sets in " + str(tap.DATA))
+    read, most, program = 0, 0, peak("version", status=(0,))[3]
+    for folder, _, files in os.walk(tap.DATA):
+        for path in (os.path.join(folder, name) for name in files):
+            out, err, _, used = peak("info", path, "--threads", "1", status=(0, 1))
+            assert "limit" not in err and "proportion" not in err, err
+            with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+                allowed = (32 << 20) + 64 * sum(len(piece) for piece in iter(lambda: f.read(1 << 20), b""))
+            read += bool(out)
+            if not sanitized():
+                most = max(most, (used - program) / allowed)
+                assert used - program <= allowed / 2, (path, used, allowed)
+    print("# %d files of data, which take %.0f%% of what is allowed at most" % (read, 100 * most), flush=True)
+    assert read > 50, read
+
+
 def database(name, *statements):
     """A small SQLite database; refuses to be one where there is no library for it."""
     if not ctypes.util.find_library("sqlite3"):
@@ -424,6 +443,44 @@ def test_a_model_is_given_less_work():
     assert "the limit for work is 20 s" in err, err
 
 
+def test_features_estimate_their_work():
+    """Explicit features of the user's own expression: only the features of a model were counted."""
+    dna, deep = strings("short.txt", 2, 42), strings("deep.txt", 40, 300)
+    with open("wide.csv", "w") as f:
+        f.writelines(",".join(str(i * j % 7 + 1) for j in range(120)) + "\n" for i in range(3))
+    with open("one.csv", "w") as f:
+        f.write("1,a\n2,b\n")
+    work, memory = "this would take about", "memory budget"
+    small, short = ["--memory", "16M"], ["--memory", "8G", "--max-data", "8G", "--max-work", "0.1"]
+    for file, kernel, more, words in (
+            (dna, "spectrum(p=3)^20", [], "are possible"),
+            ("one.csv", "linear^1000000", ["--names", "1"] + short, work),
+            (dna, "spectrum(p=3)^5", small, memory), (dna, "spectrum(p=3)^5", short, work),
+            (dna, "spectrum(p=2)^2*spectrum(p=3)^3", short, work),
+            (deep, "gkm(l=20,k=10,filter=none)", short, work), (deep, "ssk(p=12)", short, work),
+            ("wide.csv", "poly(degree=4,c=1)", short, work),
+            ("wide.csv", "poly(degree=3,c=1)", ["--memory", "12M", "--names", "1"], memory)):
+        _, err = check_small("features", file, "-k", kernel, *more, status=(1, 2))
+        assert words in err, (kernel, more, err)
+    # The plan of a training lists features of some objects.
+    check_small("fit", "svm", dna, "-k", "spectrum(p=3)^20", status=(0,))
+    check_small("fit", "svm", dna, "-k", "spectrum(p=3)^6", *short, status=(0,))
+    check_small("fit", "svm", dna, "-k", "spectrum(p=3)^6", "--form", "primal", *short)
+    nested = "%s(linear + 1)%s" % (16 * "(", 16 * "^2)")
+    with open("two.csv", "w") as f:
+        f.writelines("%g,%g,%s\n" % (i / 9, i * i % 7 / 9, "pq"[i % 2]) for i in range(40))
+    check_small("fit", "svm", "two.csv", "-k", "0.1*" + nested, status=(0, 1))
+    check_small("fit", "svm", "two.csv", "-k", "*".join(900 * ["(0.1*linear + 0.5)"]), status=(0, 1))
+    check_small("features", "two.csv", "-k", "*".join(900 * ["(linear + 1)"]))
+    # Words that cannot be completed: 2^40 beginnings of none.
+    out, _ = check_small("features", dna, "-k", "ssk(p=42)", status=(0,))
+    assert "features   2," in out, out
+    for kernel in ("spectrum(p=1)^12", "ssk(p=11)"):
+        _, err, took, _ = peak("features", dna, "-k", kernel, "--memory", "4G", "--time-limit", "0.1")
+        assert "interrupted" in err or "limit" in err, err
+        assert sanitized() or took < 0.6, (kernel, took)
+
+
 # ---- names that mean something elsewhere ---------------------------------------------------------
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&\x1b[31m\u009b31m"
@@ -573,8 +630,10 @@ def test_features_of_a_forged_power():
     """A few strings whose kernel has billions of features: explain listed them until memory ran out."""
     tap.mercer("sample", "motifs", "-n", "40", "-o", "few.txt")
     tap.mercer("fit", "svm", "few.txt", "-k", "spectrum(p=4)", "-o", "few.mercer")
-    forge.replace("few.mercer", "power.mercer", KERN=forge.text("spectrum(p=4)^20"))
-    assert "if the model can be trusted" in check_small("explain", "power.mercer")[1]
+    for power, words in ((20, "are possible"), (3, "if the model can be trusted")):
+        forge.replace("few.mercer", "power.mercer", KERN=forge.text("spectrum(p=4)^%d" % power))
+        _, err = check_small("explain", "power.mercer")
+        assert words in err, err
     forge.replace("few.mercer", "square.mercer", KERN=forge.text("spectrum(p=2)^2"))
     assert " * " in tap.mercer("explain", "square.mercer").stdout
 

@@ -164,7 +164,8 @@ def test_verbs_end_at_any_look():
     tap.mercer("fit", "pca", "c.csv", "-k", "rbf(gamma=0.5)", "--components", "3", "-o", "p.mercer", "--quiet")
     runs = cut = 0
     for call in (["predict", "m.mercer", "c.csv", "--scores", "-o", "out"], ["transform", "p.mercer", "c.csv", "-o", "out"],
-                 ["gram", "c.csv", "-k", "rbf(gamma=0.5)", "-o", "out"], ["check", "rbf(gamma=0.5)", "c.csv"],
+                 ["gram", "c.csv", "-k", "rbf(gamma=0.5)", "-o", "out"],
+                 ["features", "c.csv", "-k", "poly(degree=5, c=1)", "-o", "out"], ["check", "rbf(gamma=0.5)", "c.csv"],
                  ["geometry", "c.csv", "-k", "rbf(gamma=0.5)"], ["explain", "m.mercer", "c.csv"],
                  ["verify", "m.mercer", "c.csv"], ["report", "m.mercer", "c.csv", "-o", "out"],
                  ["plot", "c.csv", "-k", "rbf(gamma=0.5)", "--kind", "spectrum", "-o", "out.svg"],

@@ -1,6 +1,6 @@
 /* fuzz_differ.c: a kernel expression gives the same values however they are asked for: a block at
- * once, pair by pair, the other way round, its diagonal, in float. The objects have a field of
- * every kind.
+ * once, pair by pair, the other way round, its diagonal; and by the portable code instead of that
+ * for this processor, up to the bounds on rounding. The objects have a field of every kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,12 +12,25 @@
 
 #include <mercer/gram.h>
 
+#include "gram/gram.h"
 #include "kernel/kernel.h"
+#include "linalg/tiles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t capacity, unsigned seed);
 
+/* The linker sends the calls of mcr_tiles_best here (meson.build). */
+const mcr_tiles *__real_mcr_tiles_best(void);
+const mcr_tiles *__wrap_mcr_tiles_best(void);
+
 enum { OBJECTS = 5 };
+
+static bool portable;
+
+const mcr_tiles *__wrap_mcr_tiles_best(void)
+{
+    return portable ? mcr_tiles_named("base") : __real_mcr_tiles_best();
+}
 
 static const char *const words[] = {
     "rbf(gamma=",
@@ -103,6 +116,45 @@ static bool is_near(double a, double b, double scale)
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + scale) || fabs(a - b) <= DBL_MIN;
 }
 
+/* All values, their diagonal and the bound on their rounding; false: the kernel is refused. */
+static bool compute(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data, double *k,
+                    double *diagonal, mcr_error *error)
+{
+    mcr_rows all = {NULL, 0, OBJECTS};
+    mcr_gram *gram = NULL;
+    mcr_status s = mcr_gram_open(&gram, ctx, kernel, data, NULL);
+    if (s == MCR_OK)
+        s = mcr_gram_block(gram, all, all, k, OBJECTS);
+    if (s == MCR_OK)
+        s = mcr_gram_diagonal(gram, 0, diagonal);
+    if (s == MCR_OK)
+        s = mcr_gram_error(gram, true, error);
+    mcr_gram_close(gram);
+    return s == MCR_OK;
+}
+
+/* Values by the portable code, or by that for this processor, are within the bounds. */
+static void compare_portable(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data)
+{
+    double k[2][OBJECTS * OBJECTS], d[2][OBJECTS];
+    mcr_error e[2];
+    bool good[2];
+    for (int which = 0; which < 2; which++) {
+        portable = which;
+        good[which] = compute(ctx, kernel, data, k[which], d[which], &e[which]);
+    }
+    portable = false;
+    for (int i = 0; i < OBJECTS && good[0] && good[1]; i++)
+        for (int j = 0; j < OBJECTS; j++) {
+            double a = k[0][i * OBJECTS + j], b = k[1][i * OBJECTS + j], bound = DBL_MIN;
+            for (int which = 0; which < 2; which++)
+                bound += e[which].absolute * sqrt(fabs(d[which][i] * d[which][j])) +
+                         e[which].relative * fabs(k[which][i * OBJECTS + j]);
+            if (isfinite(a) && isfinite(b) && fabs(a - b) > 1.01 * bound) /* not if INFINITY */
+                abort();
+        }
+}
+
 static void compare(mcr *ctx, const mcr_kernel *kernel, const mcr_data *data)
 {
     double whole[OBJECTS * OBJECTS], diagonal[OBJECTS], one, largest = 0;
@@ -145,6 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     if (mcr_kernel_parse_foreign(&kernel, ctx, text) == MCR_OK) {
         mcr_data *data = objects(ctx);
         compare(ctx, kernel, data);
+        compare_portable(ctx, kernel, data);
         mcr_data_free(data);
     }
     mcr_kernel_free(kernel);
