@@ -48,8 +48,7 @@ static const sample samples[] = {
      400, 1, false, mcr_sample_points},
     {"motifs",
      "DNA of 60 to 100 letters; +1 holds TGACTCAT, -1 the same letters shuffled; noise: chance "
-     "that "
-     "a letter of it is changed, 0.1",
+     "that a letter of it is changed, 0.1",
      400, 0.1, true, mcr_sample_motifs},
     {"molecules",
      "graphs of atoms and bonds, each with a six-ring and a group NO2; +1: the group sits on the "
