@@ -305,6 +305,9 @@ mcr_status mcr_labels_are_known(const mcr_labels *labels, const char *const *kno
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 /* The same for labels that may be incomplete: these are only closed. */
 mcr_status mcr_builder_labels_filled(mcr_builder *builder, mcr_labels *labels, mcr_status filled);
+/* Adopts a store and its labels, or frees both if they are not filled. */
+mcr_status mcr_builder_give(mcr_builder *builder, mcr_store *store, mcr_labels *labels,
+                            mcr_status filled);
 void mcr_labels_close(mcr_labels *labels);
 
 /* The first label (from 0) that is "nan", "inf" or too large for a double; -1: none. */
