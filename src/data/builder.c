@@ -176,6 +176,33 @@ mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, co
     return mcr_builder_take_filled(b, s, status);
 }
 
+mcr_status mcr_builder_sparse_of(mcr_builder *b, const char *name, const double *values,
+                                 int64_t cols, int64_t ld)
+{
+    mcr_store *s;
+    int64_t entries = 0, at = 0;
+    mcr_status status = new_store(&s, b, name, MCR_SPARSE);
+    if (status != MCR_OK)
+        return status;
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            entries += values[i * ld + k] != 0;
+    s->cols = cols;
+    s->start = mcr_alloc_zero(b->ctx, (size_t)s->count + 1, sizeof *s->start);
+    s->index = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->index);
+    s->value = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->value);
+    status = s->start && s->index && s->value ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < s->count && status == MCR_OK; i++) {
+        for (int64_t k = 0; k < cols; k++)
+            if (values[i * ld + k] != 0) {
+                s->index[at] = (int32_t)k;
+                s->value[at++] = values[i * ld + k];
+            }
+        s->start[i + 1] = at;
+    }
+    return mcr_builder_take_filled(b, s, status);
+}
+
 mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *start,
                                const char *bytes)
 {

@@ -62,13 +62,10 @@ static mcr_status copy_numbers(mcr_store *s, mcr_builder *b, const mcr_dense_vie
     if (!mcr_size_mul((size_t)b->count, (size_t)v->cols, &cells))
         return mcr_fail(b->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
     s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
-    s->column = mcr_alloc_zero(b->ctx, (size_t)v->cols, sizeof *s->column);
+    s->column = mcr_copy_texts(b->ctx, v->column, v->cols);
+    s->cols = v->cols;
     if (s->dense == NULL || s->column == NULL)
         return MCR_NO_MEMORY;
-    s->cols = v->cols;
-    for (int64_t c = 0; c < v->cols; c++)
-        if (!(s->column[c] = mcr_copy_text(b->ctx, v->column[c], strlen(v->column[c]))))
-            return MCR_NO_MEMORY;
     mcr_status status = MCR_OK;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
         status = copy_row(s, b, v, i);
@@ -84,15 +81,6 @@ static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
         v->col_step = 1;
     }
     return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
-}
-
-/* Adds the store to the builder if there was no error, else frees it. */
-static mcr_status adopt_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
-{
-    if (filled == MCR_OK)
-        return mcr_builder_adopt(b, s);
-    mcr_store_free(s);
-    return filled;
 }
 
 static mcr_status new_column(mcr_store **out, mcr_builder *b, const char *name, mcr_role role)
@@ -123,7 +111,7 @@ mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
         status = copy_numbers(s, b, &v);
     if (v.release != NULL)
         v.release(v.user);
-    return adopt_filled(b, s, status);
+    return mcr_builder_give(b, s, NULL, status);
 }
 
 /* ---- dates ------------------------------------------------------------------------------------*/
@@ -163,7 +151,7 @@ mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *day
 {
     mcr_store *s = NULL;
     mcr_status status = new_column(&s, b, name, MCR_DATE);
-    return adopt_filled(b, s, status == MCR_OK ? fill_dates(s, b, days) : status);
+    return mcr_builder_give(b, s, NULL, status == MCR_OK ? fill_dates(s, b, days) : status);
 }
 
 /* ---- words ------------------------------------------------------------------------------------*/

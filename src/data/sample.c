@@ -153,13 +153,9 @@ int mcr_sample_deal(mcr_sample_dealer *d, mcr_random *random)
 mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *store,
                              double *target)
 {
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, store);
-        store = NULL;
-    }
+    status = mcr_builder_take_filled(job->builder, store, status);
     if (status == MCR_OK)
         status = mcr_builder_targets(job->builder, target);
-    mcr_store_free(store);
     mcr_free(job->ctx, target);
     return status;
 }

@@ -35,14 +35,14 @@ static mcr_status open_profile(mcr_plotting *p, profile *f, int64_t width)
     return f->count && f->total ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static void add_string(profile *f, const char *s, int64_t length, int64_t shift, double weight)
+static void add_string(profile *f, const char *s, int64_t length, int64_t shift)
 {
     for (int64_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)s[i];
         if (i + shift < 0 || i + shift >= f->width)
             continue;
-        f->count[(i + shift) * BYTES + c] += weight;
-        f->total[i + shift] += weight;
+        f->count[(i + shift) * BYTES + c]++;
+        f->total[i + shift]++;
         f->letters += !f->used[c];
         f->used[c] = true;
     }
@@ -182,7 +182,7 @@ static mcr_status from_data(mcr_plotting *p)
         for (int64_t i = 0; i < n && !s; i++) {
             s = mcr_data_string(p->data, field, i, &bytes, &size);
             if (!s && (!by.class_of || by.class_of[i] == c))
-                add_string(&f, bytes, size, 0, 1);
+                add_string(&f, bytes, size, 0);
         }
         if (!s)
             s = draw(p, &f, (int)c, by.class_of ? by.class_name[c] : NULL, 0, length);
@@ -312,7 +312,7 @@ static void overlay(profile *f, const window *list, int64_t count, int64_t lengt
                 best = shift;
             }
         }
-        add_string(f, list[i].at, length, best, 1);
+        add_string(f, list[i].at, length, best);
     }
 }
 

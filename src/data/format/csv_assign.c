@@ -6,7 +6,6 @@
 #include "data/format/csv_maker.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
