@@ -25,7 +25,7 @@ static void put_prototype(mcr_c_writer *w, const char *type, const char *name, c
                           const char *end)
 {
     mcr_c_put(w, "%s @_%s(", type, name);
-    mcr_c_parameters(w);
+    mcr_c_object(w, true);
     mcr_c_put(w, "%s)%s", out, end);
 }
 
@@ -91,7 +91,7 @@ static void put_values(mcr_c_writer *w)
 static void put_open(mcr_c_writer *w)
 {
     mcr_c_put(w, "static void @_open(@_object *o, @_input *to, ");
-    mcr_c_parameters(w);
+    mcr_c_object(w, true);
     mcr_c_put(w, ")\n{\n    to->unused = 0;\n");
     if (w->p->parts > 0)
         mcr_c_put(w, "    @_prepare(x, to->v);\n    o->v = to->v;\n");
@@ -325,7 +325,7 @@ static void put_scoring(mcr_c_writer *w, const char *score)
         mcr_c_put(w, "    @_open(&o, &input, ");
     else
         mcr_c_put(w, "    @_scores(");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     if (!needs_values(w->p)) {
         mcr_c_put(w, ", %s);\n", score);
         return;
@@ -357,7 +357,7 @@ static void put_scores(mcr_c_writer *w)
         put_scoring(w, "out");
     } else if (w->p->basis > 0) {
         mcr_c_put(w, "    @_open(&o, &input, ");
-        mcr_c_arguments(w);
+        mcr_c_object(w, false);
         mcr_c_put(w, ");\n    @_sum(&o, out);\n");
     } else {
         for (int64_t t = 0; t < w->p->strings; t++)
@@ -398,7 +398,7 @@ static void put_predict(mcr_c_writer *w)
     if (label)
         put_limit(w, "return -1");
     mcr_c_put(w, "    @_%s(", mcr_portable_by_probability(p) ? "proba" : "scores");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     mcr_c_put(w, ", score);\n    return %s;\n}\n\n",
               !label                           ? "score[0]"
               : mcr_portable_by_probability(p) ? "@_largest(score, $_CLASSES)"
@@ -415,7 +415,7 @@ static mcr_status put_std(mcr_c_writer *w)
     put_locals(w);
     put_limit(w, "return NAN");
     mcr_c_put(w, "    @_open(&o, &input, ");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     mcr_c_put(w,
               ");\n    @_values(&o, k);\n"
               "    return %s * $_SQRT(@_variance(&o, k, 0));\n}\n\n",
