@@ -160,6 +160,8 @@ void mcr_free_list(mcr *ctx, void *const *block, size_t count);
 /* Frees the blocks of a list (T **) and the list; NULL allowed. */
 void mcr_free_each(mcr *ctx, void *list, int64_t count);
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
+/* Copies of texts, as an array for mcr_free_each. */
+char **mcr_copy_texts(mcr *ctx, const char *const *text, int64_t count);
 /* Grows *block (by doubling) to hold at least `need` elements; *space is its capacity in
  * elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,

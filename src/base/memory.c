@@ -253,6 +253,17 @@ char *mcr_copy_text(mcr *ctx, const char *text, size_t length)
     return copy;
 }
 
+char **mcr_copy_texts(mcr *ctx, const char *const *text, int64_t count)
+{
+    char **copy = mcr_alloc_zero(ctx, (size_t)count, sizeof *copy);
+    for (int64_t i = 0; i < count && copy != NULL; i++)
+        if (!(copy[i] = mcr_copy_text(ctx, text[i], strlen(text[i])))) {
+            mcr_free_each(ctx, copy, count);
+            copy = NULL;
+        }
+    return copy;
+}
+
 mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, size_t size)
 {
     assert(*capacity >= 0 && need >= 0);

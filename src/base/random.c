@@ -76,10 +76,10 @@ double mcr_random_uniform(mcr_random *r)
     return (double)(mcr_random_bits(r) >> 11) * 0x1p-53;
 }
 
-static double polynomial(const double *c, int degree, double x)
+static double polynomial(const double c[8], double x)
 {
-    double sum = c[degree];
-    for (int i = degree - 1; i >= 0; i--)
+    double sum = c[7];
+    for (int i = 6; i >= 0; i--)
         sum = sum * x + c[i];
     return sum;
 }
@@ -127,13 +127,13 @@ static double normal_quantile(double q, double tail)
                                        2.04426310338993978564e-15};
     if (fabs(q) <= 0.425) {
         double x = 0.180625 - q * q;
-        return q * polynomial(middle_above, 7, x) / polynomial(middle_below, 7, x);
+        return q * polynomial(middle_above, x) / polynomial(middle_below, x);
     }
     double x = sqrt(-log(tail)), size;
     if (x <= 5)
-        size = polynomial(near_above, 7, x - 1.6) / polynomial(near_below, 7, x - 1.6);
+        size = polynomial(near_above, x - 1.6) / polynomial(near_below, x - 1.6);
     else
-        size = polynomial(far_above, 7, x - 5) / polynomial(far_below, 7, x - 5);
+        size = polynomial(far_above, x - 5) / polynomial(far_below, x - 5);
     return q < 0 ? -size : size;
 }
 

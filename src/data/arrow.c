@@ -157,10 +157,7 @@ static mcr_status copy_numbers(batch *b, const mcr_arrow_column *const *column, 
         for (int64_t i = 0; i < b->rows && status == MCR_OK; i++)
             status = mcr_arrow_number(&s->dense[i * count + k], b->ctx, column[k], i);
     }
-    if (status == MCR_OK)
-        return mcr_builder_take(b->builder, s);
-    mcr_store_free(s);
-    return status;
+    return mcr_builder_take_filled(b->builder, s, status);
 }
 
 static mcr_status add_numbers(batch *b)

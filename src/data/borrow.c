@@ -80,10 +80,7 @@ static mcr_status copy_columns(mcr_store *s, const char *const *column)
 {
     if (column == NULL)
         return MCR_OK;
-    s->column = mcr_alloc_zero(s->ctx, (size_t)s->cols, sizeof *s->column);
-    for (int64_t c = 0; s->column != NULL && c < s->cols; c++)
-        if (!(s->column[c] = mcr_copy_text(s->ctx, column[c], strlen(column[c]))))
-            return MCR_NO_MEMORY;
+    s->column = mcr_copy_texts(s->ctx, column, s->cols);
     return s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
 }
 

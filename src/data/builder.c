@@ -19,6 +19,13 @@ mcr_status mcr_builder_open(mcr_builder **out, mcr *ctx, int64_t count)
         return MCR_NO_MEMORY;
     b->ctx = ctx;
     b->count = count;
+    b->data = mcr_alloc_zero(ctx, 1, sizeof *b->data);
+    if (b->data == NULL) {
+        mcr_free(ctx, b);
+        return MCR_NO_MEMORY;
+    }
+    b->data->ctx = ctx;
+    b->data->owners = 1;
     *out = b;
     return MCR_OK;
 }
@@ -27,18 +34,8 @@ void mcr_builder_close(mcr_builder *b)
 {
     if (b == NULL)
         return;
-    mcr *ctx = b->ctx;
-    for (int64_t i = 0; i < b->stores; i++)
-        mcr_store_free(b->store[i]);
-    mcr_free_all(ctx, b->store, b->target, b->class_of);
-    mcr_classes_free(ctx, b->classes);
-    mcr_free(ctx, b->weight);
-    mcr_classes_free(ctx, b->target_names);
-    mcr_free(ctx, b->table);
-    mcr_layout_free(b->layout);
-    for (int64_t i = 0; i < b->carries; i++)
-        mcr_store_free(b->carried[i]);
-    mcr_free_all(ctx, b->carried, b);
+    mcr_data_free(b->data);
+    mcr_free(b->ctx, b);
 }
 
 mcr_status mcr_builder_expect(mcr_builder *b, int64_t count)
@@ -64,18 +61,18 @@ mcr_status mcr_builder_adopt(mcr_builder *b, mcr_store *store)
     mcr_status status = mcr_builder_expect(b, store->count);
     if (status == MCR_OK && store->name[0] == '\0')
         status = mcr_fail(b->ctx, MCR_BAD_CALL, "a field needs a name");
-    for (int64_t i = 0; i < b->stores && status == MCR_OK; i++)
-        if (strcmp(b->store[i]->name, store->name) == 0)
+    for (int64_t i = 0; i < b->data->fields && status == MCR_OK; i++)
+        if (strcmp(b->data->store[i]->name, store->name) == 0)
             status = mcr_fail(b->ctx, MCR_BAD_DATA, "there are two fields called \"%s\"",
                               store->name);
     if (status == MCR_OK)
-        status = mcr_reserve(b->ctx, &b->store, &b->store_capacity, b->stores + 1,
-                             sizeof *b->store);
+        status = mcr_reserve(b->ctx, &b->data->store, &b->store_capacity, b->data->fields + 1,
+                             sizeof *b->data->store);
     if (status != MCR_OK) {
         mcr_store_free(store);
         return status;
     }
-    b->store[b->stores++] = store;
+    b->data->store[b->data->fields++] = store;
     return MCR_OK;
 }
 
@@ -179,6 +176,33 @@ mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, co
     return mcr_builder_take_filled(b, s, status);
 }
 
+mcr_status mcr_builder_sparse_of(mcr_builder *b, const char *name, const double *values,
+                                 int64_t cols, int64_t ld)
+{
+    mcr_store *s;
+    int64_t entries = 0, at = 0;
+    mcr_status status = new_store(&s, b, name, MCR_SPARSE);
+    if (status != MCR_OK)
+        return status;
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t k = 0; k < cols; k++)
+            entries += values[i * ld + k] != 0;
+    s->cols = cols;
+    s->start = mcr_alloc_zero(b->ctx, (size_t)s->count + 1, sizeof *s->start);
+    s->index = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->index);
+    s->value = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->value);
+    status = s->start && s->index && s->value ? MCR_OK : MCR_NO_MEMORY;
+    for (int64_t i = 0; i < s->count && status == MCR_OK; i++) {
+        for (int64_t k = 0; k < cols; k++)
+            if (values[i * ld + k] != 0) {
+                s->index[at] = (int32_t)k;
+                s->value[at++] = values[i * ld + k];
+            }
+        s->start[i + 1] = at;
+    }
+    return mcr_builder_take_filled(b, s, status);
+}
+
 mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *start,
                                const char *bytes)
 {
@@ -235,16 +259,16 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
 void mcr_builder_set_targets(mcr_builder *b, mcr_targets kind, double *target, int32_t *class_of,
                              mcr_classes *classes)
 {
-    mcr_free_all(b->ctx, b->target, b->class_of);
-    mcr_classes_free(b->ctx, b->classes);
-    mcr_classes_free(b->ctx, b->target_names);
-    mcr_free(b->ctx, b->table);
-    b->target_names = NULL;
-    b->table = NULL;
-    b->target_kind = kind;
-    b->target = target;
-    b->class_of = class_of;
-    b->classes = classes;
+    mcr_data *d = b->data;
+    mcr_free_all(b->ctx, d->target, d->class_of, d->table);
+    mcr_classes_free(b->ctx, d->classes);
+    mcr_classes_free(b->ctx, d->target_names);
+    d->target_names = NULL;
+    d->table = NULL;
+    d->target_kind = kind;
+    d->target = target;
+    d->class_of = class_of;
+    d->classes = classes;
 }
 
 mcr_status mcr_builder_targets(mcr_builder *b, const double *values)
@@ -326,8 +350,8 @@ mcr_status mcr_builder_target_table(mcr_builder *b, const double *values, int64_
         mcr_classes_free(ctx, list);
         return status;
     }
-    b->table = table;
-    b->target_names = list;
+    b->data->table = table;
+    b->data->target_names = list;
     return MCR_OK;
 }
 
@@ -354,50 +378,30 @@ mcr_status mcr_builder_weights(mcr_builder *b, const double *weights)
     double *copy = copy_of(b->ctx, weights, b->count, sizeof *weights);
     if (copy == NULL)
         return MCR_NO_MEMORY;
-    mcr_free(b->ctx, b->weight);
-    b->weight = copy;
+    mcr_free(b->ctx, b->data->weight);
+    b->data->weight = copy;
     return MCR_OK;
 }
 
 void mcr_builder_layout(mcr_builder *b, mcr_layout *layout)
 {
-    mcr_layout_free(b->layout);
-    b->layout = layout;
+    mcr_layout_free(b->data->layout);
+    b->data->layout = layout;
 }
 
 static mcr_status finish(mcr_data **out, mcr_builder *b)
 {
-    if (b->stores == 0)
+    mcr_data *d = b->data;
+    if (d->fields == 0)
         return mcr_fail(b->ctx, MCR_BAD_DATA, "a data set needs at least one field");
-    mcr_data *d = mcr_alloc_zero(b->ctx, 1, sizeof *d);
-    if (d == NULL)
-        return MCR_NO_MEMORY;
-    if (b->target_kind == MCR_WORD_TARGETS) {
-        b->target = mcr_alloc(b->ctx, (size_t)b->count, sizeof *b->target);
-        if (b->target == NULL) {
-            mcr_free(b->ctx, d);
+    if (d->target_kind == MCR_WORD_TARGETS) {
+        d->target = mcr_alloc(b->ctx, (size_t)b->count, sizeof *d->target);
+        if (d->target == NULL)
             return MCR_NO_MEMORY;
-        }
         for (int64_t i = 0; i < b->count; i++)
-            b->target[i] = b->class_of[i];
+            d->target[i] = d->class_of[i];
     }
-    d->ctx = b->ctx;
-    d->owners = 1;
     d->count = b->count;
-    d->fields = b->stores;
-    d->store = b->store;
-    d->target_kind = b->target_kind;
-    d->target = b->target;
-    d->weight = b->weight;
-    d->class_of = b->class_of;
-    d->classes = b->classes;
-    d->target_names = b->target_names;
-    d->table = b->table;
-    d->layout = b->layout;
-    d->carried = b->carried;
-    d->carries = b->carries;
-    d->missing = b->missing;
-    d->skips = b->skips;
     mcr_free(b->ctx, b);
     *out = d;
     return MCR_OK;
@@ -418,6 +422,15 @@ mcr_status mcr_builder_labels_filled(mcr_builder *b, mcr_labels *labels, mcr_sta
         return mcr_builder_labels(b, labels);
     mcr_labels_close(labels);
     return filled;
+}
+
+mcr_status mcr_builder_give(mcr_builder *b, mcr_store *store, mcr_labels *labels, mcr_status filled)
+{
+    if (filled == MCR_OK)
+        filled = mcr_builder_adopt(b, store);
+    else
+        mcr_store_free(store);
+    return mcr_builder_labels_filled(b, labels, filled);
 }
 
 mcr_status mcr_builder_finish_filled(mcr_data **out, mcr_builder *b, mcr_status filled)

@@ -9,21 +9,9 @@
 
 struct mcr_builder {
     mcr *ctx;
-    int64_t count; /* objects, -1: not known yet */
-    mcr_store **store;
-    int64_t stores, store_capacity;
-    mcr_targets target_kind;
-    double *target; /* NULL for words */
-    int32_t *class_of;
-    mcr_classes *classes;
-    double *weight;
-    mcr_classes *target_names; /* names of several targets; NULL: one or none */
-    double *table;             /* all targets, row by row */
-    mcr_layout *layout;
-    mcr_store **carried;
-    int64_t carries, carry_capacity;
-    mcr_missing missing;
-    mcr_skips skips;
+    int64_t count;  /* objects, -1: not known yet */
+    mcr_data *data; /* so far: without their count, and without `target` for words */
+    int64_t store_capacity, carry_capacity;
 };
 
 /* MCR_BAD_CALL unless the number of objects is known: arrays passed to public calls must have that

@@ -14,8 +14,8 @@
 
 mcr_status mcr_builder_missing(mcr_builder *b, const char *rule)
 {
-    mcr_status status = mcr_missing_find(&b->missing, b->ctx, rule);
-    if (status == MCR_OK && b->missing == MCR_MISSING_DROP)
+    mcr_status status = mcr_missing_find(&b->data->missing, b->ctx, rule);
+    if (status == MCR_OK && b->data->missing == MCR_MISSING_DROP)
         status = mcr_fail(b->ctx, MCR_BAD_CALL,
                           "missing values: the builder keeps all rows; drop those with missing "
                           "values beforehand instead of choosing \"drop\"");
@@ -25,7 +25,7 @@ mcr_status mcr_builder_missing(mcr_builder *b, const char *rule)
 /* A rule given by the caller also applies to later data, even if no value is missing here. */
 static bool expects_holes(const mcr_builder *b)
 {
-    return b->missing > MCR_MISSING_DROP && b->missing != MCR_MISSING_AUTO;
+    return b->data->missing > MCR_MISSING_DROP && b->data->missing != MCR_MISSING_AUTO;
 }
 
 static mcr_status refuse_missing(mcr_builder *b, int64_t row, const char *column)
@@ -49,7 +49,7 @@ static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v
             return mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the value of \"%.100s\" %s",
                             i + 1, v->column[c],
                             held ? "is not finite" : "is too large for a double");
-        if (isnan(*to) && b->missing == MCR_MISSING_ERROR)
+        if (isnan(*to) && b->data->missing == MCR_MISSING_ERROR)
             return refuse_missing(b, i, v->column[c]);
         s->holes |= isnan(*to) != 0;
     }
@@ -62,13 +62,10 @@ static mcr_status copy_numbers(mcr_store *s, mcr_builder *b, const mcr_dense_vie
     if (!mcr_size_mul((size_t)b->count, (size_t)v->cols, &cells))
         return mcr_fail(b->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
     s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
-    s->column = mcr_alloc_zero(b->ctx, (size_t)v->cols, sizeof *s->column);
+    s->column = mcr_copy_texts(b->ctx, v->column, v->cols);
+    s->cols = v->cols;
     if (s->dense == NULL || s->column == NULL)
         return MCR_NO_MEMORY;
-    s->cols = v->cols;
-    for (int64_t c = 0; c < v->cols; c++)
-        if (!(s->column[c] = mcr_copy_text(b->ctx, v->column[c], strlen(v->column[c]))))
-            return MCR_NO_MEMORY;
     mcr_status status = MCR_OK;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
         status = copy_row(s, b, v, i);
@@ -84,15 +81,6 @@ static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
         v->col_step = 1;
     }
     return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
-}
-
-/* Adds the store to the builder if there was no error, else frees it. */
-static mcr_status adopt_filled(mcr_builder *b, mcr_store *s, mcr_status filled)
-{
-    if (filled == MCR_OK)
-        return mcr_builder_adopt(b, s);
-    mcr_store_free(s);
-    return filled;
 }
 
 static mcr_status new_column(mcr_store **out, mcr_builder *b, const char *name, mcr_role role)
@@ -123,7 +111,7 @@ mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
         status = copy_numbers(s, b, &v);
     if (v.release != NULL)
         v.release(v.user);
-    return adopt_filled(b, s, status);
+    return mcr_builder_give(b, s, NULL, status);
 }
 
 /* ---- dates ------------------------------------------------------------------------------------*/
@@ -151,7 +139,7 @@ static mcr_status fill_dates(mcr_store *s, mcr_builder *b, const double *days)
             return mcr_fail(b->ctx, MCR_BAD_DATA,
                             "object %" PRId64 ": the date of \"%.100s\" is not finite", i + 1,
                             s->name);
-        if (isnan(days[i]) && b->missing == MCR_MISSING_ERROR)
+        if (isnan(days[i]) && b->data->missing == MCR_MISSING_ERROR)
             return refuse_missing(b, i, s->name);
         s->holes |= isnan(days[i]) != 0;
         mcr_date_parts(days[i], s->dense + i * MCR_DATE_PARTS);
@@ -163,7 +151,7 @@ mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *day
 {
     mcr_store *s = NULL;
     mcr_status status = new_column(&s, b, name, MCR_DATE);
-    return adopt_filled(b, s, status == MCR_OK ? fill_dates(s, b, days) : status);
+    return mcr_builder_give(b, s, NULL, status == MCR_OK ? fill_dates(s, b, days) : status);
 }
 
 /* ---- words ------------------------------------------------------------------------------------*/
@@ -171,12 +159,12 @@ mcr_status mcr_builder_dates(mcr_builder *b, const char *name, const double *day
 /* Marks the last field, of strings: empty strings are missing values. */
 static mcr_status mark_words(mcr_builder *b, mcr_role role)
 {
-    mcr_store *s = b->store[b->stores - 1];
+    mcr_store *s = b->data->store[b->data->fields - 1];
     s->role = role;
     s->holes = expects_holes(b);
     for (int64_t i = 0; i < s->count; i++) {
         bool empty = s->start[i + 1] == s->start[i];
-        if (empty && b->missing == MCR_MISSING_ERROR)
+        if (empty && b->data->missing == MCR_MISSING_ERROR)
             return refuse_missing(b, i, s->name);
         s->holes |= empty;
     }

@@ -118,24 +118,16 @@ static mcr_status gather(mcr_store **out, const mcr_field *field, const mcr_stor
     made->role = s->role;
     made->holes = s->holes;
     made->dense = mcr_alloc_zero(ctx, (size_t)s->count, (size_t)cols * sizeof *made->dense);
-    made->column = mcr_alloc_zero(ctx, (size_t)cols, sizeof *made->column);
+    made->column = mcr_copy_texts(ctx, (const char *const *)like->column, cols);
     status = made->dense != NULL && made->column != NULL ? MCR_OK : MCR_NO_MEMORY;
-    made->cols = status == MCR_OK ? cols : 0;
+    made->cols = cols;
     for (int64_t i = 0; i < field->count && status == MCR_OK; i++) {
         int64_t at = mcr_field_at(field, i);
         mcr_vector x = mcr_store_vector(s, at);
         for (int64_t c = 0; c < cols; c++)
             made->dense[at * cols + c] = mcr_vector_value(&x, place[c]);
     }
-    for (int64_t c = 0; c < cols && status == MCR_OK; c++) {
-        made->column[c] = mcr_copy_text(ctx, like->column[c], strlen(like->column[c]));
-        status = made->column[c] != NULL ? MCR_OK : MCR_NO_MEMORY;
-    }
-    if (status == MCR_OK)
-        *out = made;
-    else
-        mcr_store_free(made);
-    return status;
+    return mcr_store_give(out, made, status);
 }
 
 static mcr_status match_field(mcr_store **out, mcr *ctx, const mcr_field *field,

@@ -48,9 +48,8 @@ static mcr_status join_names(joint *j)
             if (s->column[c][0] != '\0' && strcmp(name, s->column[c]) != 0)
                 return mcr_fail(j->ctx, MCR_BAD_DATA,
                                 "cannot join: number %" PRId64
-                                " of the numeric columns is \"%.64s\" in "
-                                "one part and \"%.64s\" in another; put the columns in the same "
-                                "order under the same names",
+                                " of the numeric columns is \"%.64s\" in one part and \"%.64s\" in "
+                                "another; put the columns in the same order under the same names",
                                 c + 1, name, s->column[c]);
         }
         named |= s->column != NULL;

@@ -214,6 +214,7 @@ bool mcr_data_has_holes(const mcr_data *data);
 /* Ends the construction of data: if status is MCR_OK, sets *out, else frees them. Returns the
  * status. */
 mcr_status mcr_data_give(mcr_data **out, mcr_data *data, mcr_status status);
+mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status);
 
 /* Objects by their numbers among those of all processes that share the rows (base/team.h): a view
  * if there is one process, else a copy in each of them. */
@@ -305,6 +306,12 @@ mcr_status mcr_labels_are_known(const mcr_labels *labels, const char *const *kno
 mcr_status mcr_builder_labels(mcr_builder *builder, mcr_labels *labels);
 /* The same for labels that may be incomplete: these are only closed. */
 mcr_status mcr_builder_labels_filled(mcr_builder *builder, mcr_labels *labels, mcr_status filled);
+/* Adds the entries that are not 0 of dense rows, ld apart, as sparse vectors. */
+mcr_status mcr_builder_sparse_of(mcr_builder *builder, const char *name, const double *values,
+                                 int64_t cols, int64_t ld);
+/* Adopts a store and its labels, or frees both if they are not filled. */
+mcr_status mcr_builder_give(mcr_builder *builder, mcr_store *store, mcr_labels *labels,
+                            mcr_status filled);
 void mcr_labels_close(mcr_labels *labels);
 
 /* The first label (from 0) that is "nan", "inf" or too large for a double; -1: none. */

@@ -54,10 +54,7 @@ static mcr_status copy_names(mcr_scaled_field *to, mcr *ctx, const mcr_store *fr
 {
     if (from->column == NULL)
         return MCR_OK;
-    to->column = mcr_alloc_zero(ctx, (size_t)to->in, sizeof *to->column);
-    for (int64_t c = 0; to->column != NULL && c < to->in; c++)
-        if (!(to->column[c] = mcr_copy_text(ctx, from->column[c], strlen(from->column[c]))))
-            return MCR_NO_MEMORY;
+    to->column = mcr_copy_texts(ctx, (const char *const *)from->column, to->in);
     return to->column != NULL ? MCR_OK : MCR_NO_MEMORY;
 }
 
@@ -157,11 +154,7 @@ mcr_status mcr_fill_apply(mcr_store **out, const mcr_store *from, const mcr_scal
             row[by->in + k] = isnan(x[by->flag[k]]);
     }
     status = to->dense != NULL ? name_filled(to, from, by) : MCR_NO_MEMORY;
-    if (status == MCR_OK)
-        *out = to;
-    else
-        mcr_store_free(to);
-    return status;
+    return mcr_store_give(out, to, status);
 }
 
 /* ---- categories -------------------------------------------------------------------------------*/
@@ -282,17 +275,9 @@ static mcr_status make_pattern(mcr_store **out, mcr *ctx, const mcr_scaled_field
     mcr_status status = mcr_store_new(&to, ctx, by->name, MCR_DENSE);
     if (status != MCR_OK)
         return status;
-    to->column = mcr_alloc_zero(ctx, (size_t)by->in, sizeof *to->column);
-    to->cols = to->column != NULL ? by->in : 0;
-    status = to->column != NULL ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < to->cols && status == MCR_OK; c++)
-        if (!(to->column[c] = mcr_copy_text(ctx, by->column[c], strlen(by->column[c]))))
-            status = MCR_NO_MEMORY;
-    if (status == MCR_OK)
-        *out = to;
-    else
-        mcr_store_free(to);
-    return status;
+    to->column = mcr_copy_texts(ctx, (const char *const *)by->column, by->in);
+    to->cols = by->in;
+    return mcr_store_give(out, to, to->column != NULL ? MCR_OK : MCR_NO_MEMORY);
 }
 
 mcr_status mcr_scaling_like(mcr_data **out, const mcr_scaling *s, const mcr_data *like)
@@ -312,11 +297,7 @@ mcr_status mcr_scaling_like(mcr_data **out, const mcr_scaling *s, const mcr_data
             view->store[at] = made;
         }
     }
-    if (status == MCR_OK)
-        *out = view;
-    else
-        mcr_data_free(view);
-    return status;
+    return mcr_data_give(out, view, status);
 }
 
 mcr_status mcr_scaling_check(const mcr_data *data)

@@ -302,7 +302,7 @@ static mcr_status read_joined(mcr_builder *b, mcr *ctx, mcr_input *in, const cha
                            : MCR_OK;
     status = found != MCR_OK ? found : status;
     if (status == MCR_OK)
-        status = mcr_layout_join(b->layout, mcr_join_key(j), in == NULL);
+        status = mcr_layout_join(b->data->layout, mcr_join_key(j), in == NULL);
     mcr_free_all(ctx, w.own, w.roles);
     return status;
 }
@@ -348,8 +348,8 @@ static mcr_status check_names(mcr_join *j, const mcr_builder *b, const mcr_forma
 /* Names of fields are unique, and all numbers of a table form one field. */
 static mcr_status check_fields(const mcr_join *j, const mcr_builder *b)
 {
-    for (int64_t f = 0; f < b->stores; f++) {
-        const char *name = b->store[f]->name;
+    for (int64_t f = 0; f < b->data->fields; f++) {
+        const char *name = b->data->store[f]->name;
         bool clash = mcr_join_column(&j->plan, name) >= 0;
         for (int64_t c = 0; strcmp(name, "x") == 0 && c < j->plan.columns; c++)
             clash = clash || (c != j->key && mcr_csv_is_numeric(&j->plan.column[c]));

@@ -53,10 +53,10 @@ mcr_status mcr_builder_carry(mcr_builder *b, mcr_store *store)
 {
     mcr_status status = mcr_builder_expect(b, store->count);
     if (status == MCR_OK)
-        status = mcr_reserve(b->ctx, &b->carried, &b->carry_capacity, b->carries + 1,
-                             sizeof *b->carried);
+        status = mcr_reserve(b->ctx, &b->data->carried, &b->carry_capacity, b->data->carries + 1,
+                             sizeof *b->data->carried);
     if (status == MCR_OK)
-        b->carried[b->carries++] = store;
+        b->data->carried[b->data->carries++] = store;
     else
         mcr_store_free(store);
     return status;
@@ -64,8 +64,8 @@ mcr_status mcr_builder_carry(mcr_builder *b, mcr_store *store)
 
 void mcr_builder_skips(mcr_builder *b, mcr_missing missing, const mcr_skips *skips)
 {
-    b->missing = missing;
-    b->skips = *skips;
+    b->data->missing = missing;
+    b->data->skips = *skips;
 }
 
 int64_t mcr_data_carried(const mcr_data *data)

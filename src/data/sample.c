@@ -48,8 +48,7 @@ static const sample samples[] = {
      400, 1, false, mcr_sample_points},
     {"motifs",
      "DNA of 60 to 100 letters; +1 holds TGACTCAT, -1 the same letters shuffled; noise: chance "
-     "that "
-     "a letter of it is changed, 0.1",
+     "that a letter of it is changed, 0.1",
      400, 0.1, true, mcr_sample_motifs},
     {"molecules",
      "graphs of atoms and bonds, each with a six-ring and a group NO2; +1: the group sits on the "
@@ -154,13 +153,9 @@ int mcr_sample_deal(mcr_sample_dealer *d, mcr_random *random)
 mcr_status mcr_sample_finish(mcr_sample_job *job, mcr_status status, mcr_store *store,
                              double *target)
 {
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, store);
-        store = NULL;
-    }
+    status = mcr_builder_take_filled(job->builder, store, status);
     if (status == MCR_OK)
         status = mcr_builder_targets(job->builder, target);
-    mcr_store_free(store);
     mcr_free(job->ctx, target);
     return status;
 }

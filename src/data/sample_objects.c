@@ -224,11 +224,9 @@ static mcr_status take_graphs(graphs *g, mcr_builder *builder)
 {
     mcr_status status = mcr_store_link(g->store, g->edge_start, (const int32_t(*)[2])g->edge,
                                        g->edge_label);
-    if (status != MCR_OK)
-        return status;
     mcr_store *store = g->store;
     g->store = NULL;
-    return mcr_builder_take(builder, store);
+    return mcr_builder_take_filled(builder, store, status);
 }
 
 /* ---- the sets ------------------------------------------------------------------------------- */
@@ -319,20 +317,12 @@ mcr_status mcr_sample_mixed(mcr_sample_job *job)
     mcr_status status = open_mixed(&m, job);
     for (int64_t i = 0; status == MCR_OK && i < job->count; i++)
         add_mixed(&m, job, i, mcr_sample_deal(&dealer, &job->random) == 0);
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, m.x);
-        m.x = NULL;
-    }
-    if (status == MCR_OK) {
-        status = mcr_builder_take(job->builder, m.sequences);
-        m.sequences = NULL;
-    }
+    status = mcr_builder_take_filled(job->builder, m.x, status);
+    status = mcr_builder_take_filled(job->builder, m.sequences, status);
     if (status == MCR_OK)
         status = take_graphs(&m.molecules, job->builder);
     if (status == MCR_OK)
         status = mcr_builder_targets(job->builder, m.target);
-    mcr_store_free(m.x);
-    mcr_store_free(m.sequences);
     close_graphs(&m.molecules, job->ctx);
     mcr_free(job->ctx, m.target);
     return status;

@@ -270,14 +270,12 @@ static mcr_status copy_fill(mcr_scaled_field *to, mcr *ctx, const mcr_scaled_fie
     to->flags = old->flags;
     to->fill = mcr_alloc(ctx, (size_t)old->in, sizeof *to->fill);
     to->flag = mcr_alloc(ctx, (size_t)old->in, sizeof *to->flag);
-    to->column = old->column ? mcr_alloc_zero(ctx, (size_t)old->in, sizeof *to->column) : NULL;
+    to->column = old->column ? mcr_copy_texts(ctx, (const char *const *)old->column, old->in)
+                             : NULL;
     if (!to->fill || !to->flag || !to->column != !old->column)
         return MCR_NO_MEMORY;
     memcpy(to->fill, old->fill, sizeof *to->fill * (size_t)old->in);
     memcpy(to->flag, old->flag, sizeof *to->flag * (size_t)old->flags);
-    for (int64_t c = 0; old->column && c < old->in; c++)
-        if (!(to->column[c] = mcr_copy_text(ctx, old->column[c], strlen(old->column[c]))))
-            return MCR_NO_MEMORY;
     return MCR_OK;
 }
 
@@ -419,11 +417,7 @@ static mcr_status scale_store(mcr_store **out, const mcr_store *from, const mcr_
         s = mcr_store_copy_names(to, from);
     if (!s && !to->holes)
         s = mcr_store_check(to); /* a number may have become too large */
-    if (s)
-        mcr_store_free(to);
-    else
-        *out = to;
-    return s;
+    return mcr_store_give(out, to, s);
 }
 
 mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const mcr_data *data)

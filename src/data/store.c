@@ -30,6 +30,15 @@ mcr_status mcr_store_new(mcr_store **out, mcr *ctx, const char *name, mcr_kind k
     return MCR_OK;
 }
 
+mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status)
+{
+    if (status)
+        mcr_store_free(store);
+    else
+        *out = store;
+    return status;
+}
+
 mcr_store *mcr_store_retain(mcr_store *store)
 {
     __atomic_add_fetch(&store->owners, 1, __ATOMIC_RELAXED);

@@ -35,8 +35,7 @@ static void put_meaning(mcr_c_writer *w)
     mcr_c_put(w, "%s.\n",
               f->rule == MCR_RULE_COORDINATES ? "the coordinates"
               : f->rule == MCR_RULE_PAIRS
-                  ? "one for each pair of classes (0,1), (0,2), ..., above 0 "
-                    "for the first"
+                  ? "one for each pair of classes (0,1), (0,2), ..., above 0 for the first"
               : f->task == MCR_REGRESS ? "the values"
               : f->task == MCR_DETECT  ? "0 or more for what is like the training data"
               : f->outputs == 1        ? "above 0 for class 1, else class 0"

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <math.h>
 #include <string.h>
 
 #include "export/c_text.h"
@@ -20,18 +19,13 @@ bool mcr_c_has_label(const mcr_portable *p)
     return p->fitted->task != MCR_REGRESS;
 }
 
-static bool has_probability(const mcr_portable *p)
-{
-    return mcr_model_has_probability(p->model);
-}
-
 /* ---- prototypes -------------------------------------------------------------------------------*/
 
 static void put_prototype(mcr_c_writer *w, const char *type, const char *name, const char *out,
                           const char *end)
 {
     mcr_c_put(w, "%s @_%s(", type, name);
-    mcr_c_parameters(w);
+    mcr_c_object(w, true);
     mcr_c_put(w, "%s)%s", out, end);
 }
 
@@ -41,7 +35,7 @@ void mcr_c_prototypes(mcr_c_writer *w)
     put_prototype(w, "void", "scores", ", @_real *out", ";\n");
     if (f->rule != MCR_RULE_COORDINATES)
         put_prototype(w, mcr_c_has_label(w->p) ? "int" : "@_real", "predict", "", ";\n");
-    if (has_probability(w->p))
+    if (mcr_model_has_probability(w->p->model))
         put_prototype(w, "void", "proba", ", @_real *out", ";\n");
     if (mcr_model_has_std(w->p->model))
         put_prototype(w, "@_real", "std", "", ";\n");
@@ -97,7 +91,7 @@ static void put_values(mcr_c_writer *w)
 static void put_open(mcr_c_writer *w)
 {
     mcr_c_put(w, "static void @_open(@_object *o, @_input *to, ");
-    mcr_c_parameters(w);
+    mcr_c_object(w, true);
     mcr_c_put(w, ")\n{\n    to->unused = 0;\n");
     if (w->p->parts > 0)
         mcr_c_put(w, "    @_prepare(x, to->v);\n    o->v = to->v;\n");
@@ -324,11 +318,6 @@ static void put_limit(mcr_c_writer *w, const char *answer)
         mcr_c_put(w, "    if (length%lld > $_LONGEST)\n        %s;\n", (long long)t, answer);
 }
 
-static void put_begin(mcr_c_writer *w, const char *type, const char *name, const char *out)
-{
-    put_prototype(w, type, name, out, "\n{\n");
-}
-
 /* Fills `score` (and the object and its kernel values, if these are kept). */
 static void put_scoring(mcr_c_writer *w, const char *score)
 {
@@ -336,7 +325,7 @@ static void put_scoring(mcr_c_writer *w, const char *score)
         mcr_c_put(w, "    @_open(&o, &input, ");
     else
         mcr_c_put(w, "    @_scores(");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     if (!needs_values(w->p)) {
         mcr_c_put(w, ", %s);\n", score);
         return;
@@ -355,7 +344,7 @@ static void put_locals(mcr_c_writer *w)
 
 static void put_scores(mcr_c_writer *w)
 {
-    put_begin(w, "void", "scores", ", @_real *out");
+    put_prototype(w, "void", "scores", ", @_real *out", "\n{\n");
     if (needs_values(w->p))
         put_locals(w);
     else if (w->p->basis > 0)
@@ -368,7 +357,7 @@ static void put_scores(mcr_c_writer *w)
         put_scoring(w, "out");
     } else if (w->p->basis > 0) {
         mcr_c_put(w, "    @_open(&o, &input, ");
-        mcr_c_arguments(w);
+        mcr_c_object(w, false);
         mcr_c_put(w, ");\n    @_sum(&o, out);\n");
     } else {
         for (int64_t t = 0; t < w->p->strings; t++)
@@ -384,7 +373,7 @@ static void put_scores(mcr_c_writer *w)
 static void put_proba(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;
-    put_begin(w, "void", "proba", ", @_real *out");
+    put_prototype(w, "void", "proba", ", @_real *out", "\n{\n");
     put_locals(w);
     mcr_c_put(w, "    @_real score[$_OUTPUTS];\n");
     if (mcr_c_has_limit(p)) {
@@ -403,13 +392,13 @@ static void put_predict(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;
     bool label = mcr_c_has_label(p);
-    put_begin(w, label ? "int" : "@_real", "predict", "");
+    put_prototype(w, label ? "int" : "@_real", "predict", "", "\n{\n");
     mcr_c_put(w, "    @_real score[$_%s];\n",
               mcr_portable_by_probability(p) ? "CLASSES" : "OUTPUTS");
     if (label)
         put_limit(w, "return -1");
     mcr_c_put(w, "    @_%s(", mcr_portable_by_probability(p) ? "proba" : "scores");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     mcr_c_put(w, ", score);\n    return %s;\n}\n\n",
               !label                           ? "score[0]"
               : mcr_portable_by_probability(p) ? "@_largest(score, $_CLASSES)"
@@ -422,11 +411,11 @@ static mcr_status put_std(mcr_c_writer *w)
     mcr_status s = mcr_fitted_need(&scale, w->p->fitted, MCR_GP_SCALE, 1);
     if (s)
         return s;
-    put_begin(w, "@_real", "std", "");
+    put_prototype(w, "@_real", "std", "", "\n{\n");
     put_locals(w);
     put_limit(w, "return NAN");
     mcr_c_put(w, "    @_open(&o, &input, ");
-    mcr_c_arguments(w);
+    mcr_c_object(w, false);
     mcr_c_put(w,
               ");\n    @_values(&o, k);\n"
               "    return %s * $_SQRT(@_variance(&o, k, 0));\n}\n\n",
@@ -458,7 +447,7 @@ mcr_status mcr_c_decide(mcr_c_writer *w)
 {
     const mcr_portable *p = w->p;
     const mcr_fitted *f = p->fitted;
-    bool proba = has_probability(p), gp = p->finish == MCR_FINISH_GP;
+    bool proba = mcr_model_has_probability(p->model), gp = p->finish == MCR_FINISH_GP;
     mcr_status s = MCR_OK;
     if (p->finish != MCR_FINISH_KNN && p->finish != MCR_FINISH_VOTED)
         mcr_c_reals(w, "offset", f->offset, f->outputs);

@@ -53,31 +53,6 @@ static mcr_status make_vectors(mcr_c_writer *w, trial *t)
     return s;
 }
 
-static mcr_status add_sparse(mcr_c_writer *w, mcr_builder *b, const mcr_port *port, const trial *t)
-{
-    int64_t all = t->count * port->cols, at = 0;
-    int64_t *start = mcr_alloc(w->ctx, (size_t)t->count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(w->ctx, (size_t)all + 1, sizeof *index);
-    double *value = mcr_alloc(w->ctx, (size_t)all + 1, sizeof *value);
-    mcr_status s = start && index && value ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < t->count && !s; i++) {
-        start[i] = at;
-        for (int64_t k = 0; k < port->cols; k++) {
-            double x = t->x[i * w->p->inputs + port->first + k];
-            if (x != 0) {
-                index[at] = (int32_t)k;
-                value[at++] = x;
-            }
-        }
-    }
-    if (!s) {
-        start[t->count] = at;
-        s = mcr_builder_sparse(b, port->field.store->name, port->cols, start, index, value);
-    }
-    mcr_free_all(w->ctx, start, index, value);
-    return s;
-}
-
 static mcr_status add_strings(mcr_c_writer *w, mcr_builder *b, const mcr_port *port, const trial *t)
 {
     mcr_text all;
@@ -110,7 +85,8 @@ static mcr_status make_data(mcr_c_writer *w, mcr_data **out, const trial *t)
             s = mcr_builder_dense(b, port->field.store->name, t->x + port->first, port->cols,
                                   p->inputs);
         else
-            s = add_sparse(w, b, port, t);
+            s = mcr_builder_sparse_of(b, port->field.store->name, t->x + port->first, port->cols,
+                                      p->inputs);
     }
     return mcr_builder_finish_filled(out, b, s);
 }

@@ -119,24 +119,15 @@ void mcr_c_ints(mcr_c_writer *w, const char *type, const char *name, const int64
     mcr_c_put(w, "%s};\n", count ? "\n" : "0");
 }
 
-void mcr_c_parameters(mcr_c_writer *w)
+void mcr_c_object(mcr_c_writer *w, bool declared)
 {
-    const char *comma = "";
-    if (w->p->inputs > 0) {
-        mcr_c_put(w, "const @_real x[%lld]", (long long)w->p->inputs);
-        comma = ", ";
-    }
-    for (int64_t t = 0; t < w->p->strings; t++, comma = ", ")
-        mcr_c_put(w, "%sconst char *text%lld, long length%lld", comma, (long long)t, (long long)t);
-}
-
-void mcr_c_arguments(mcr_c_writer *w)
-{
-    const char *comma = "";
-    if (w->p->inputs > 0) {
+    int64_t inputs = w->p->inputs;
+    if (inputs > 0 && declared)
+        mcr_c_put(w, "const @_real x[%lld]", (long long)inputs);
+    else if (inputs > 0)
         mcr_c_put(w, "x");
-        comma = ", ";
-    }
-    for (int64_t t = 0; t < w->p->strings; t++, comma = ", ")
-        mcr_c_put(w, "%stext%lld, length%lld", comma, (long long)t, (long long)t);
+    for (int64_t t = 0; t < w->p->strings; t++)
+        mcr_c_put(w,
+                  declared ? "%sconst char *text%lld, long length%lld" : "%stext%lld, length%lld",
+                  t > 0 || inputs > 0 ? ", " : "", (long long)t, (long long)t);
 }

@@ -63,9 +63,8 @@ void mcr_c_gp_probability(mcr_c_writer *w);
 /* c_test.c: test objects with the expected results, under #ifdef $_TEST. */
 mcr_status mcr_c_test(mcr_c_writer *w);
 
-/* Parameters of functions that take an object, and the corresponding arguments. */
-void mcr_c_parameters(mcr_c_writer *w);
-void mcr_c_arguments(mcr_c_writer *w);
+/* The parameters of functions that take an object; or, not declared, the arguments. */
+void mcr_c_object(mcr_c_writer *w, bool declared);
 void mcr_c_prototypes(mcr_c_writer *w);
 
 /* The numbers of each support vector (owns), basis x owns; the caller frees *out. */

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
-#include <string.h>
 
 #include "export/onnx_graph.h"
 #include "kernel/built_in.h"

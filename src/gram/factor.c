@@ -18,8 +18,11 @@ mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *of)
 {
     *out = NULL;
     mcr_factor_gram *g = mcr_alloc_zero(ctx, 1, sizeof *g);
-    if (!g)
+    if (!g) {
+        if (of->release)
+            of->release(ctx, of->self);
         return MCR_NO_MEMORY;
+    }
     g->base = (mcr_gram){
         .type = &factor_type,
         .ctx = ctx,
@@ -36,8 +39,8 @@ mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *of)
 static void close_factor(mcr_gram *gram)
 {
     mcr_factor_gram *g = (mcr_factor_gram *)gram;
-    if (g->release)
-        g->release(gram->ctx, g->source);
+    if (g->of.release)
+        g->of.release(gram->ctx, g->of.self);
     if (g->owns_kept)
         mcr_free(gram->ctx, (float *)g->kept);
     mcr_budget_give(gram->ctx, g->taken);
@@ -141,6 +144,7 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
     mcr_rows rows = x ? *x : mcr_gram_all(gram);
     mcr_factor of = g->of;
     of.n = rows.count;
+    of.release = NULL;
     mcr_status s = mcr_gram_factor(out, gram->ctx, &of);
     if (s)
         return s;
@@ -176,11 +180,6 @@ static double work(const mcr_gram *gram)
     return mcr_gram_entries(gram) / (double)(gram->rows > 0 ? gram->rows : 1);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const mcr_factor_gram *)gram)->taken;
-}
-
 static bool is_definite(const mcr_gram *gram)
 {
     (void)gram;
@@ -196,7 +195,7 @@ static const mcr_gram_type factor_type = {
     .error = error,
     .extended = mcr_factor_extended,
     .work = work,
-    .bytes = bytes,
+
     .multiply = multiply,
     .is_definite = is_definite,
     .width = width,

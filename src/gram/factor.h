@@ -37,6 +37,7 @@ typedef struct mcr_factor {
     /* Or dense and made when they are wanted: */
     mcr_factor_block *block;
     void *self;
+    void (*release)(mcr *ctx, void *self); /* NULL: the Gram does not own self */
     /* Products with computed rows without computing them: u = D^T a(D c) as in round.h, x by
      * numbers of the source. NULL: from the rows. */
     mcr_status (*round)(void *self, struct mcr_round *round);
@@ -55,7 +56,8 @@ typedef struct mcr_factor {
     bool spread;
 } mcr_factor;
 
-/* Copies the description; the memory it points to must outlive the Gram. */
+/* Copies the description; the memory it points to must outlive the Gram. If it has `release`, self
+ * belongs to the Gram, even on failure. */
 mcr_status mcr_gram_factor(mcr_gram **out, mcr *ctx, const mcr_factor *factor);
 /* From a feature map of the kernel: exact, or approximate (rows are computed in blocks from the
  * map). Kernel, map and data must outlive the Gram. */

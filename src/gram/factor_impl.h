@@ -18,9 +18,6 @@ typedef struct mcr_factor_gram {
     bool owns_kept;
     double *made; /* owned: all rows of the source, as of.dense; NULL: none */
     size_t taken; /* of the memory budget */
-    /* What the rows are made of, where it is the Gram's own. */
-    void *source;
-    void (*release)(mcr *ctx, void *source);
 } mcr_factor_gram;
 
 /* NULL: it is none. */

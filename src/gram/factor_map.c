@@ -64,24 +64,19 @@ mcr_status mcr_gram_features(mcr_gram **out, mcr *ctx, const mcr_kernel *kernel,
     if (data_rows(kernel, data, &field))
         return from_data(out, ctx, &field);
     mcr_status s = mcr_features_open(&f, ctx, kernel, data, NULL, 0);
-    if (!s)
-        s = mcr_gram_factor(out, ctx,
-                            &(mcr_factor){.n = f->objects[0],
-                                          .p = f->count > 0 ? f->count : 1,
-                                          .start = f->start[0],
-                                          .index = f->index[0] ? f->index[0] : no_index,
-                                          .value = f->value[0] ? f->value[0] : no_value,
-                                          .error = f->error,
-                                          .kernel = kernel,
-                                          .data = data});
-    if (s) {
-        mcr_features_close(f);
+    if (s)
         return s;
-    }
-    mcr_factor_gram *g = (mcr_factor_gram *)*out;
-    g->source = f;
-    g->release = release_features;
-    return MCR_OK;
+    return mcr_gram_factor(out, ctx,
+                           &(mcr_factor){.n = f->objects[0],
+                                         .p = f->count > 0 ? f->count : 1,
+                                         .start = f->start[0],
+                                         .index = f->index[0] ? f->index[0] : no_index,
+                                         .value = f->value[0] ? f->value[0] : no_value,
+                                         .error = f->error,
+                                         .kernel = kernel,
+                                         .data = data,
+                                         .self = f,
+                                         .release = release_features});
 }
 
 typedef struct mapped {
@@ -103,16 +98,10 @@ mcr_status mcr_gram_mapped(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr_dat
     if (!m)
         return MCR_NO_MEMORY;
     *m = (mapped){map, data};
-    mcr_status s = mcr_gram_factor(
-        out, ctx,
-        &(mcr_factor){
-            .n = mcr_data_count(data), .p = mcr_map_count(map), .block = map_block, .self = m});
-    if (s) {
-        mcr_free(ctx, m);
-        return s;
-    }
-    mcr_factor_gram *g = (mcr_factor_gram *)*out;
-    g->source = m;
-    g->release = mcr_free;
-    return MCR_OK;
+    return mcr_gram_factor(out, ctx,
+                           &(mcr_factor){.n = mcr_data_count(data),
+                                         .p = mcr_map_count(map),
+                                         .block = map_block,
+                                         .self = m,
+                                         .release = mcr_free});
 }

@@ -11,6 +11,7 @@
 #include "gram/bound.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/threads.h"
 
@@ -40,6 +41,22 @@ typedef struct pairs_job {
 } pairs_job;
 
 enum { ROWS = 64 };
+
+static const extreme none = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}, 0};
+
+/* Of equal pairs the first is kept. */
+static void join(extreme *e, const extreme *with)
+{
+    e->negative += with->negative;
+    if (with->nearest < e->nearest) {
+        e->nearest = with->nearest;
+        memcpy(e->near, with->near, sizeof e->near);
+    }
+    if (with->farthest > e->farthest) {
+        e->farthest = with->farthest;
+        memcpy(e->far, with->far, sizeof e->far);
+    }
+}
 
 static void look_at_row(extreme *e, const pairs_job *job, int64_t i, const double *k, int64_t first,
                         int64_t end)
@@ -72,7 +89,7 @@ static mcr_status pairs_rows(void *arg, int64_t item, int worker)
     double *k = mcr_scratch_take(scratch, sizeof(double) * ROWS * MCR_TILE_COLS);
     if (!k)
         return MCR_NO_MEMORY;
-    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}, 0};
+    extreme e = none;
     mcr_status s = MCR_OK;
     for (int64_t j = i / MCR_TILE_COLS * MCR_TILE_COLS; j < n && !s; j += MCR_TILE_COLS) {
         int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
@@ -95,21 +112,10 @@ static mcr_status find_pairs(mcr_gram *g, const double *diagonal, mcr_geometry *
     if (!job.of_rows)
         return MCR_NO_MEMORY;
     mcr_status s = mcr_parallel(g->ctx, items, pairs_rows, &job);
-    extreme e = {INFINITY, -INFINITY, {-1, -1}, {-1, -1}, 0};
-    for (int64_t t = 0; t < items && !s; t++) {
-        const extreme *p = &job.of_rows[t];
-        *negative += p->negative;
-        if (p->nearest < e.nearest) {
-            e.nearest = p->nearest;
-            e.near[0] = p->near[0];
-            e.near[1] = p->near[1];
-        }
-        if (p->farthest > e.farthest) {
-            e.farthest = p->farthest;
-            e.far[0] = p->far[0];
-            e.far[1] = p->far[1];
-        }
-    }
+    extreme e = none;
+    for (int64_t t = 0; t < items && !s; t++)
+        join(&e, &job.of_rows[t]);
+    *negative = e.negative;
     bool pair = out->n > 1;
     out->nearest = pair ? sqrt(e.nearest) : NAN;
     out->farthest = pair ? sqrt(e.farthest) : NAN;

@@ -43,9 +43,9 @@ static void move(moves *m, int64_t place, int64_t number)
 }
 
 /* `count` different numbers below n, in random order. */
-static mcr_status draw(mcr *ctx, const char *name, int64_t n, int64_t count, int64_t *number)
+static mcr_status draw(mcr *ctx, int64_t n, int64_t count, int64_t *number)
 {
-    mcr_random r = mcr_random_stream(mcr_seed(ctx), name, 0);
+    mcr_random r = mcr_random_stream(mcr_seed(ctx), "landmarks", 0);
     moves m = {.capacity = 16};
     while (m.capacity < 2 * count)
         m.capacity *= 2;
@@ -77,7 +77,7 @@ static mcr_status open_pool(pool *p, mcr *ctx, const mcr_data *data, int64_t n)
         return s;
     p->n = n < all ? n : all;
     p->object = mcr_alloc(ctx, (size_t)p->n, sizeof *p->object);
-    s = p->object ? draw(ctx, "landmarks", all, p->n, p->object) : MCR_NO_MEMORY;
+    s = p->object ? draw(ctx, all, p->n, p->object) : MCR_NO_MEMORY;
     return s ? s : mcr_data_pick(&p->data, data, (mcr_rows){p->object, 0, p->n});
 }
 
@@ -235,14 +235,13 @@ static mcr_status choose_means(mcr *ctx, const mcr_kernel *kernel, const mcr_dat
  * Musco and Musco, NIPS 2017). */
 
 /* rest[t] = K(x,x) - k'(K + ridge)^-1 k for objects first + t of the pool; l: the factor. */
-static mcr_status unexplained(const pool *p, mcr_gram *gram, const mcr_system *l, int64_t first,
-                              int64_t count, double *buffer, double *rest)
+static mcr_status unexplained(mcr_gram *gram, const mcr_system *l, int64_t first, int64_t count,
+                              double *buffer, double *rest)
 {
     int64_t q = l->n;
     double *k = buffer, *x = buffer + q * count;
     mcr_status s = mcr_gram_block(gram, (mcr_rows){NULL, 0, q}, (mcr_rows){NULL, first, count}, k,
                                   count);
-    (void)p;
     if (!s) {
         memcpy(x, k, sizeof *x * (size_t)(q * count));
         s = mcr_system_solve(l, count, x);
@@ -275,7 +274,7 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
         s = mcr_system_factor(&l, 0.01 * mean, NULL, NULL);
     }
     for (int64_t i = 0; i < p->n && !s; i += PART)
-        s = unexplained(p, gram, &l, i, p->n - i < PART ? p->n - i : PART, buffer, score);
+        s = unexplained(gram, &l, i, p->n - i < PART ? p->n - i : PART, buffer, score);
     if (s == MCR_NUMERIC)
         s = mcr_advise(
             ctx,
@@ -319,7 +318,7 @@ static mcr_status draw_uniformly(mcr *ctx, const mcr_data *data, int64_t count, 
 {
     int64_t first, all;
     mcr_status s = mcr_team_place(ctx, mcr_data_count(data), &first, &all);
-    return s ? s : draw(ctx, "landmarks", all, count, object);
+    return s ? s : draw(ctx, all, count, object);
 }
 
 /* ---- greedy -----------------------------------------------------------------------------------*/

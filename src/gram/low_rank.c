@@ -127,18 +127,17 @@ mcr_status mcr_gram_low_rank(mcr_gram **out, mcr_gram *of, double share, int64_t
     mcr_free(ctx, j.left);
     enough = enough && j.column > 0;
     if (!s && enough)
-        s = mcr_gram_factor(out, ctx,
-                            &(mcr_factor){.n = n, .p = j.column, .dense = j.l, .ld = j.ld});
-    if (s || !enough) {
+        s = mcr_gram_factor(
+            out, ctx,
+            &(mcr_factor){
+                .n = n, .p = j.column, .dense = j.l, .ld = j.ld, .self = j.l, .release = mcr_free});
+    else
         mcr_free(ctx, j.l);
+    if (*out)
+        ((mcr_factor_gram *)*out)->taken = bytes;
+    else
         mcr_budget_give(ctx, bytes);
-        return s;
-    }
-    mcr_factor_gram *g = (mcr_factor_gram *)*out;
-    g->taken = bytes;
-    g->source = j.l;
-    g->release = mcr_free;
-    return MCR_OK;
+    return s;
 }
 
 mcr_status mcr_gram_pivots(mcr *ctx, int64_t n, const double *a, int64_t ld, double share,

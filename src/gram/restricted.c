@@ -329,24 +329,20 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
     if (!s)
         s = open_values(t, most, &work);
     t->spare = mcr_budget_left(ctx);
-    if (!s)
-        s = mcr_gram_factor(out, ctx,
-                            &(mcr_factor){.n = mcr_data_count(data),
-                                          .p = map->count,
-                                          .block = make_rows,
-                                          .self = t,
-                                          .round = through,
-                                          .weighted = weighted,
-                                          .spread = mcr_team_of_rows(ctx) != NULL,
-                                          .work = (double)map->landmarks * work});
     if (s) {
         release(ctx, t);
         return s;
     }
-    mcr_factor_gram *g = (mcr_factor_gram *)*out;
-    g->source = t;
-    g->release = release;
-    return MCR_OK;
+    return mcr_gram_factor(out, ctx,
+                           &(mcr_factor){.n = mcr_data_count(data),
+                                         .p = map->count,
+                                         .block = make_rows,
+                                         .self = t,
+                                         .release = release,
+                                         .round = through,
+                                         .weighted = weighted,
+                                         .spread = mcr_team_of_rows(ctx) != NULL,
+                                         .work = (double)map->landmarks * work});
 }
 
 bool mcr_gram_is_restricted(const mcr_gram *gram)

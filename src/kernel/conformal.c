@@ -76,9 +76,7 @@ static mcr_status read_function(function *out, mcr *ctx, const char *text)
     const char *near = mcr_nearest(text, names);
     if (near != NULL)
         return mcr_fail(ctx, MCR_BAD_CALL,
-                        "conformal: unknown function f=%.100s (did you mean "
-                        "\"%s\"?)",
-                        text, near);
+                        "conformal: unknown function f=%.100s (did you mean \"%s\"?)", text, near);
     return mcr_fail(ctx, MCR_BAD_CALL,
                     "conformal: unknown function f=%.100s (write f=norm, a column such as f=2 or "
                     "f=\"field:2\", or a name that the program registers)",

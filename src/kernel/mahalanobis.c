@@ -324,26 +324,12 @@ static mcr_status join_factored(mcr_vectors **out, mcr_bound *bound, mcr_binding
     return s;
 }
 
-static mcr_status join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
-                              const mcr_reals *diag)
-{
-    double *scale;
-    mcr_status s = mcr_vectors_spread(&scale, bound, "diag", diag);
-    if (s)
-        return s;
-    int64_t cols = mcr_bound_cols(bound);
-    for (int64_t k = 0; k < cols; k++)
-        scale[k] = sqrt(scale[k]);
-    s = mcr_vectors_join(out, bound, binding, MCR_NEEDS_DOT, scale, 0);
-    mcr_free(bound->ctx, scale);
-    return s;
-}
-
 static mcr_status bind(mcr_bound *bound, mcr_binding *binding)
 {
     const mahalanobis_params *p = mcr_bound_params(bound);
     mcr_fused f = {.op = MCR_TILE_DOT};
-    mcr_status s = p->diag.count > 0 ? join_scaled(&f.v, bound, binding, &p->diag)
+    mcr_status s = p->diag.count > 0 ? mcr_vectors_join_each(&f.v, bound, binding, MCR_NEEDS_DOT,
+                                                             "diag", &p->diag, sqrt, 0)
                                      : join_factored(&f.v, bound, binding, &p->q);
     return s ? s : mcr_vectors_offer(bound, &f);
 }

@@ -616,8 +616,7 @@ static mcr_status parse_text(mcr_kernel **out, mcr *ctx, const char *expression,
     skip_space(&p);
     if (p.at == p.end)
         return mcr_parser_fault(&p, (mcr_span){p.text, p.text},
-                                "the expression is empty (write, for example, "
-                                "rbf(gamma=0.5))");
+                                "the expression is empty (write, for example, rbf(gamma=0.5))");
     mcr_status status = check_bytes(&p);
     if (status == MCR_OK)
         status = parse_expr(&p, out);

@@ -290,15 +290,10 @@ static mcr_status number_value(int32_t *out, mcr_bound *bound, mcr_words *words,
     return status;
 }
 
-static int by_number(const int32_t *a, const int32_t *b)
-{
-    return (*a > *b) - (*a < *b);
-}
-
 static void sort_few(int32_t *index, int64_t count)
 {
     for (int64_t i = 1; i < count; i++)
-        for (int64_t k = i; k > 0 && by_number(&index[k - 1], &index[k]) > 0; k--) {
+        for (int64_t k = i; k > 0 && index[k - 1] > index[k]; k--) {
             int32_t swap = index[k];
             index[k] = index[k - 1];
             index[k - 1] = swap;

@@ -305,13 +305,11 @@ mcr_status mcr_vectors_spread(double **scale, const mcr_bound *bound, const char
     return MCR_OK;
 }
 
-mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
-                                   int needs, const char *parameter, const mcr_reals *values,
-                                   double (*scale_of)(double), double sharpness)
+mcr_status mcr_vectors_join_each(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                 int needs, const char *parameter, const mcr_reals *values,
+                                 double (*scale_of)(double), double sharpness)
 {
     *out = NULL;
-    if (values->count == 1)
-        return mcr_vectors_join(out, bound, binding, needs, NULL, sharpness);
     double *scale;
     mcr_status s = mcr_vectors_spread(&scale, bound, parameter, values);
     if (s)
@@ -322,6 +320,16 @@ mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_bind
     s = mcr_vectors_join(out, bound, binding, needs, scale, sharpness);
     mcr_free(bound->ctx, scale);
     return s;
+}
+
+mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                   int needs, const char *parameter, const mcr_reals *values,
+                                   double (*scale_of)(double), double sharpness)
+{
+    if (values->count == 1)
+        return mcr_vectors_join(out, bound, binding, needs, NULL, sharpness);
+    return mcr_vectors_join_each(out, bound, binding, needs, parameter, values, scale_of,
+                                 sharpness);
 }
 
 /* ---- objects ----------------------------------------------------------------------------------*/

@@ -56,6 +56,10 @@ mcr_status mcr_vectors_join_made(mcr_vectors **out, mcr_bound *bound, mcr_bindin
 mcr_status mcr_vectors_join_scaled(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
                                    int needs, const char *parameter, const mcr_reals *values,
                                    double (*scale_of)(double), double sharpness);
+/* The same for a single value, too. */
+mcr_status mcr_vectors_join_each(mcr_vectors **out, mcr_bound *bound, mcr_binding *binding,
+                                 int needs, const char *parameter, const mcr_reals *values,
+                                 double (*scale_of)(double), double sharpness);
 /* Such a parameter as one value for each feature of the leaf's field; the caller frees *scale.
  * MCR_BAD_DATA if there is neither one value nor one per feature; the message names kernel and
  * parameter. */

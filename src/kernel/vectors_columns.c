@@ -49,11 +49,11 @@ static int64_t list_seen(uint64_t *seen, const mcr_vectors *v, int32_t *feature)
     return count;
 }
 
-/* Panels of `count` columns (source objects from first on) with the listed features only. map and
+/* Panels of the first `count` objects of the source, with the listed features only. map and
  * scale have space for all features; map is -1 everywhere before and after. */
 static void pack_group(void *values, const mcr_vectors *v, const mcr_tile_kit *kit,
-                       mcr_tile_source source, int64_t first, int64_t count, int32_t width,
-                       const int32_t *feature, int64_t features, int32_t *map, double *scale)
+                       mcr_tile_source source, int64_t count, int32_t width, const int32_t *feature,
+                       int64_t features, int32_t *map, double *scale)
 {
     for (int64_t k = 0; k < features; k++) {
         map[feature[k]] = (int32_t)k;
@@ -65,7 +65,7 @@ static void pack_group(void *values, const mcr_vectors *v, const mcr_tile_kit *k
     source.scale = v->scale ? scale : NULL;
     size_t panel = (size_t)(features * width) * (size_t)kit->bytes;
     for (int64_t c = 0; c < count; c += width)
-        kit->pack((char *)values + panel * (size_t)(c / width), width, &source, first + c,
+        kit->pack((char *)values + panel * (size_t)(c / width), width, &source, c,
                   count - c < width ? count - c : width);
     for (int64_t k = 0; k < features; k++)
         map[feature[k]] = -1;
@@ -335,8 +335,8 @@ static void fresh_segment(const mcr_column_walk *walk, mcr_segment *s)
         see(walk->seen, v, 0, walk->join->stored[r]);
     s->dims = list_seen(walk->seen, v, walk->feature);
     s->feature = walk->feature;
-    pack_group(walk->values, v, kit, source, 0, s->count, kit->width, s->feature, s->dims,
-               walk->map, walk->scale);
+    pack_group(walk->values, v, kit, source, s->count, kit->width, s->feature, s->dims, walk->map,
+               walk->scale);
 }
 
 bool mcr_column_walk_next(mcr_column_walk *walk, mcr_segment *segment)
@@ -375,7 +375,7 @@ static void join_rows(mcr_column_walk *walk, const mcr_segment *segment, const m
     int64_t offset;
     mcr_tile_source source = mcr_vectors_source(walk->v, 0, true, &offset);
     source.rows = rows->stored;
-    pack_group(walk->joined, walk->v, walk->kit, source, 0, rows->count, walk->kit->rows,
+    pack_group(walk->joined, walk->v, walk->kit, source, rows->count, walk->kit->rows,
                segment->feature, segment->dims, walk->map, walk->scale);
     walk->rows.dense = walk->joined;
 }

@@ -13,7 +13,6 @@
  */
 #include "linalg/sweep.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/context.h"

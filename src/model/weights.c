@@ -14,34 +14,6 @@
 
 enum { MOST_WEIGHTS = 4 << 20 };
 
-/* Weights in the form of the support vectors: sparse ones allow objects with more features. */
-static mcr_status add_weights(mcr_builder *b, mcr *ctx, const mcr_field_info *info, double *weight,
-                              int64_t count)
-{
-    if (info->kind == MCR_DENSE)
-        return mcr_builder_dense(b, info->name, weight, info->cols, info->cols);
-    int64_t entries = 0;
-    int64_t *start = mcr_alloc(ctx, (size_t)count + 1, sizeof *start);
-    int32_t *index = mcr_alloc(ctx, (uint64_t)(count * info->cols), sizeof *index);
-    mcr_status s = start && index ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < count && !s; o++) {
-        start[o] = entries;
-        for (int64_t k = 0; k < info->cols; k++) {
-            double value = weight[o * info->cols + k];
-            if (value == 0)
-                continue;
-            index[entries] = (int32_t)k;
-            weight[entries++] = value; /* never ahead of the read position */
-        }
-    }
-    if (!s) {
-        start[count] = entries;
-        s = mcr_builder_sparse(b, info->name, info->cols, start, index, weight);
-    }
-    mcr_free_all(ctx, start, index);
-    return s;
-}
-
 /* to += c x, for object i of a field of vectors. */
 static void add_vector(double *to, double c, const mcr_field *f, int64_t i)
 {
@@ -85,8 +57,11 @@ mcr_status mcr_prediction_collapse(mcr_prediction *w)
     }
     if (!s)
         s = mcr_builder_open(&b, w->ctx, f->outputs);
+    /* In the form of the support vectors: sparse ones allow objects with more features. */
     if (!s)
-        s = add_weights(b, w->ctx, &info, weight, f->outputs);
+        s = info.kind == MCR_DENSE
+                ? mcr_builder_dense(b, info.name, weight, info.cols, info.cols)
+                : mcr_builder_sparse_of(b, info.name, weight, info.cols, info.cols);
     s = mcr_builder_finish_filled(&w->weights, b, s);
     if (!s) {
         w->basis = w->weights;

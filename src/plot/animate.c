@@ -100,6 +100,7 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
         mcr_plotting one = p;
         one.scratch = (mcr_blocks){.ctx = ctx};
         s = add_frame(&one, kind, name, values.values[i]);
+        p.scratch.failed |= one.scratch.failed;
         mcr_blocks_free(&one.scratch);
         mcr_progress now = {.size = sizeof now,
                             .phase = "frames",

@@ -19,108 +19,65 @@ typedef struct extents {
 
 typedef int writer(void *closure, const unsigned char *bytes, unsigned count);
 
-/* The functions of cairo that are used. Handles are void *. */
-typedef struct cairo {
-    void *(*image_surface_create)(int format, int width, int height);
-    void *(*image_surface_create_for_data)(unsigned char *data, int format, int width, int height,
-                                           int stride);
-    unsigned char *(*image_surface_get_data)(void *surface);
-    int (*image_surface_get_stride)(void *surface);
-    void *(*pdf_surface_create_for_stream)(writer *write, void *closure, double width,
-                                           double height);
-    int (*surface_write_to_png_stream)(void *surface, writer *write, void *closure);
-    void (*surface_flush)(void *surface);
-    void (*surface_finish)(void *surface);
-    void (*surface_destroy)(void *surface);
-    int (*surface_status)(void *surface);
-    void *(*create)(void *surface);
-    void (*destroy)(void *cr);
-    int (*status)(void *cr);
-    void (*save)(void *cr);
-    void (*restore)(void *cr);
-    void (*clip)(void *cr);
-    void (*translate)(void *cr, double x, double y);
-    void (*scale)(void *cr, double x, double y);
-    void (*rotate)(void *cr, double angle);
-    void (*set_source_rgba)(void *cr, double r, double g, double b, double a);
-    void (*set_source_surface)(void *cr, void *surface, double x, double y);
-    void *(*get_source)(void *cr);
-    void (*pattern_set_filter)(void *pattern, int filter);
-    void (*pattern_set_extend)(void *pattern, int extend);
-    void (*set_line_width)(void *cr, double width);
-    void (*set_line_join)(void *cr, int join);
-    void (*set_line_cap)(void *cr, int cap);
-    void (*set_dash)(void *cr, const double *dashes, int count, double offset);
-    void (*new_path)(void *cr);
-    void (*new_sub_path)(void *cr);
-    void (*move_to)(void *cr, double x, double y);
-    void (*line_to)(void *cr, double x, double y);
-    void (*close_path)(void *cr);
-    void (*arc)(void *cr, double x, double y, double radius, double from, double to);
-    void (*rectangle)(void *cr, double x, double y, double width, double height);
-    void (*fill)(void *cr);
-    void (*fill_preserve)(void *cr);
-    void (*stroke)(void *cr);
-    void (*select_font_face)(void *cr, const char *family, int slant, int weight);
-    void (*set_font_size)(void *cr, double size);
-    void (*text_extents)(void *cr, const char *text, extents *out);
-    void (*text_path)(void *cr, const char *text);
-    void (*show_text)(void *cr, const char *text);
-} cairo;
+/* The functions of cairo that are used: type, name, parameters. Handles are void *. */
+#define FUNCTIONS(F)                                                                               \
+    F(void *, image_surface_create, (int format, int width, int height))                           \
+    F(void *, image_surface_create_for_data,                                                       \
+      (unsigned char *data, int format, int width, int height, int stride))                        \
+    F(unsigned char *, image_surface_get_data, (void *surface))                                    \
+    F(int, image_surface_get_stride, (void *surface))                                              \
+    F(void *, pdf_surface_create_for_stream,                                                       \
+      (writer * write, void *closure, double width, double height))                                \
+    F(int, surface_write_to_png_stream, (void *surface, writer *write, void *closure))             \
+    F(void, surface_flush, (void *surface))                                                        \
+    F(void, surface_finish, (void *surface))                                                       \
+    F(void, surface_destroy, (void *surface))                                                      \
+    F(int, surface_status, (void *surface))                                                        \
+    F(void *, create, (void *surface))                                                             \
+    F(void, destroy, (void *cr))                                                                   \
+    F(int, status, (void *cr))                                                                     \
+    F(void, save, (void *cr))                                                                      \
+    F(void, restore, (void *cr))                                                                   \
+    F(void, clip, (void *cr))                                                                      \
+    F(void, translate, (void *cr, double x, double y))                                             \
+    F(void, scale, (void *cr, double x, double y))                                                 \
+    F(void, rotate, (void *cr, double angle))                                                      \
+    F(void, set_source_rgba, (void *cr, double r, double g, double b, double a))                   \
+    F(void, set_source_surface, (void *cr, void *surface, double x, double y))                     \
+    F(void *, get_source, (void *cr))                                                              \
+    F(void, pattern_set_filter, (void *pattern, int filter))                                       \
+    F(void, pattern_set_extend, (void *pattern, int extend))                                       \
+    F(void, set_line_width, (void *cr, double width))                                              \
+    F(void, set_line_join, (void *cr, int join))                                                   \
+    F(void, set_line_cap, (void *cr, int cap))                                                     \
+    F(void, set_dash, (void *cr, const double *dashes, int count, double offset))                  \
+    F(void, new_path, (void *cr))                                                                  \
+    F(void, new_sub_path, (void *cr))                                                              \
+    F(void, move_to, (void *cr, double x, double y))                                               \
+    F(void, line_to, (void *cr, double x, double y))                                               \
+    F(void, close_path, (void *cr))                                                                \
+    F(void, arc, (void *cr, double x, double y, double radius, double from, double to))            \
+    F(void, rectangle, (void *cr, double x, double y, double width, double height))                \
+    F(void, fill, (void *cr))                                                                      \
+    F(void, fill_preserve, (void *cr))                                                             \
+    F(void, stroke, (void *cr))                                                                    \
+    F(void, select_font_face, (void *cr, const char *family, int slant, int weight))               \
+    F(void, set_font_size, (void *cr, double size))                                                \
+    F(void, text_extents, (void *cr, const char *text, extents *out))                              \
+    F(void, text_path, (void *cr, const char *text))                                               \
+    F(void, show_text, (void *cr, const char *text))
 
-#define MEMBER(name)                                                                               \
-    {                                                                                              \
-        "cairo_" #name, offsetof(cairo, name)                                                      \
-    }
+typedef struct cairo {
+#define MEMBER(type, name, parameters) type(*name) parameters;
+    FUNCTIONS(MEMBER)
+} cairo;
 
 static const struct {
     const char *name;
     size_t at;
 } members[] = {
-    MEMBER(image_surface_create),
-    MEMBER(image_surface_create_for_data),
-    MEMBER(image_surface_get_data),
-    MEMBER(image_surface_get_stride),
-    MEMBER(pdf_surface_create_for_stream),
-    MEMBER(surface_write_to_png_stream),
-    MEMBER(surface_flush),
-    MEMBER(surface_finish),
-    MEMBER(surface_destroy),
-    MEMBER(surface_status),
-    MEMBER(create),
-    MEMBER(destroy),
-    MEMBER(status),
-    MEMBER(save),
-    MEMBER(restore),
-    MEMBER(clip),
-    MEMBER(translate),
-    MEMBER(scale),
-    MEMBER(rotate),
-    MEMBER(set_source_rgba),
-    MEMBER(set_source_surface),
-    MEMBER(get_source),
-    MEMBER(pattern_set_filter),
-    MEMBER(pattern_set_extend),
-    MEMBER(set_line_width),
-    MEMBER(set_line_join),
-    MEMBER(set_line_cap),
-    MEMBER(set_dash),
-    MEMBER(new_path),
-    MEMBER(new_sub_path),
-    MEMBER(move_to),
-    MEMBER(line_to),
-    MEMBER(close_path),
-    MEMBER(arc),
-    MEMBER(rectangle),
-    MEMBER(fill),
-    MEMBER(fill_preserve),
-    MEMBER(stroke),
-    MEMBER(select_font_face),
-    MEMBER(set_font_size),
-    MEMBER(text_extents),
-    MEMBER(text_path),
-    MEMBER(show_text),
-};
+#define NAMED(type, name, parameters) {"cairo_" #name, offsetof(cairo, name)},
+    FUNCTIONS(NAMED)};
 
 enum { ARGB32 = 0, ROUND = 1, GOOD = 1, NEAREST = 3, PAD = 3, BOLD = 1 };
 

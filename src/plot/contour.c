@@ -35,6 +35,37 @@ static double side(const contour *c, double f)
     return c->labels ? f : f >= c->level;
 }
 
+mcr_grid mcr_grid_over(const mcr_plane *plane, int64_t cols, int64_t rows, mcr_panel *panel)
+{
+    mcr_grid g = {.cols = cols,
+                  .rows = rows,
+                  .x0 = plane->low[0],
+                  .y0 = plane->low[1],
+                  .dx = (plane->high[0] - plane->low[0]) / (double)(cols - 1),
+                  .dy = (plane->high[1] - plane->low[1]) / (double)(rows - 1)};
+    panel->x.min = plane->low[0] + g.dx;
+    panel->x.max = plane->high[0] - g.dx;
+    panel->y.min = plane->low[1] + g.dy;
+    panel->y.max = plane->high[1] - g.dy;
+    return g;
+}
+
+mcr_mark *mcr_grid_cells(mcr_plotting *p, mcr_panel *panel, const mcr_grid *g, const char *name)
+{
+    double *value = mcr_blocks_reals(&p->f->pool, g->cols * g->rows);
+    mcr_mark *m = value ? mcr_panel_mark(p->f, panel, MCR_MARK_CELLS, name) : NULL;
+    if (!m)
+        return NULL;
+    m->value = value;
+    m->rows = g->rows;
+    m->cols = g->cols;
+    m->x0 = g->x0 - g->dx / 2;
+    m->x1 = m->x0 + g->dx * (double)g->cols;
+    m->y0 = g->y0 - g->dy / 2;
+    m->y1 = m->y0 + g->dy * (double)g->rows;
+    return m;
+}
+
 mcr_status mcr_grid_fill(mcr_plotting *p, mcr_grid *g)
 {
     int64_t n = g->cols * g->rows;

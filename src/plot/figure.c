@@ -155,17 +155,14 @@ mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const ch
     return mcr_panel_over(f, p, type, name, count, x, y);
 }
 
-mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value)
+void mcr_figure_set_number(mcr_figure *f, const char *name, double value)
 {
     mcr_frame *frame = f->frames ? &f->frame[f->frames - 1] : mcr_figure_frame(f, NULL);
-    if (!frame || !grow(&f->pool, &frame->number, &frame->number_capacity, frame->numbers,
-                        sizeof *frame->number))
-        return MCR_NO_MEMORY;
-    char *copy = mcr_blocks_text(&f->pool, name);
-    if (!copy)
-        return MCR_NO_MEMORY;
-    frame->number[frame->numbers++] = (mcr_number){copy, value};
-    return MCR_OK;
+    const char *copy = mcr_blocks_text(&f->pool, name);
+    if (frame && copy &&
+        grow(&f->pool, &frame->number, &frame->number_capacity, frame->numbers,
+             sizeof *frame->number))
+        frame->number[frame->numbers++] = (mcr_number){copy, value};
 }
 
 const char *mcr_figure_kind(const mcr_figure *figure)

@@ -171,7 +171,7 @@ mcr_mark *mcr_panel_over(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const 
 mcr_mark *mcr_panel_xy(mcr_figure *f, mcr_panel *p, mcr_mark_type type, const char *name,
                        int64_t count);
 /* For the last frame. */
-mcr_status mcr_figure_set_number(mcr_figure *f, const char *name, double value);
+void mcr_figure_set_number(mcr_figure *f, const char *name, double value);
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 

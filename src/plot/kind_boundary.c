@@ -114,22 +114,15 @@ static mcr_status add_shading(region *r, mcr_panel *panel, const mcr_grid *g)
 {
     mcr_plotting *p = r->p;
     bool detects = p->report->task == MCR_DETECT;
-    mcr_mark *m = mcr_panel_mark(p->f, panel, MCR_MARK_CELLS, "regions");
-    double *value = mcr_blocks_reals(&p->f->pool, g->cols * g->rows);
-    if (!m || !value)
+    mcr_mark *m = mcr_grid_cells(p, panel, g, "regions");
+    if (!m)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < g->cols * g->rows; i++) {
         double strength = 0.06 + 0.34 * r->strength[i];
         double class = detects ? 0 : r->label[i];
-        value[i] = detects && g->f[i] < 0 ? 0 : class + strength;
+        m->value[i] = detects && g->f[i] < 0 ? 0 : class + strength;
     }
-    m->value = value;
-    m->rows = g->rows;
-    m->cols = g->cols;
-    m->x0 = g->x0 - g->dx / 2;
-    m->x1 = m->x0 + g->dx * (double)g->cols;
-    m->y0 = g->y0 - g->dy / 2;
-    m->y1 = m->y0 + g->dy * (double)g->rows;
+
     m->ramp = MCR_RAMP_CLASSES;
     m->v1 = (double)(p->report->classes > 0 ? p->report->classes : mcr_model_outputs(p->model));
     m->smooth = r->scored;
@@ -211,29 +204,6 @@ static mcr_status supports_as_points(region *r, mcr_panel *panel, mcr_scatter *s
     return status ? status : mcr_plot_scatter(p, panel, s);
 }
 
-/* Uses the clusters that the model assigns as classes. */
-static mcr_status clusters_as_classes(region *r, mcr_scatter *s)
-{
-    mcr_plotting *p = r->p;
-    int64_t n = r->plane.n;
-    double *value = mcr_blocks_reals(&p->scratch, n);
-    int32_t *class_of = mcr_blocks_take(&p->scratch, n, sizeof *class_of);
-    s->classes = mcr_model_outputs(p->model);
-    const char **name = mcr_blocks_take(&p->scratch, s->classes, sizeof *name);
-    if (!value || !class_of || !name)
-        return MCR_NO_MEMORY;
-    mcr_status status = mcr_predict(p->ctx, p->model, p->data, value, NULL, NULL);
-    for (int64_t i = 0; i < n && !status; i++)
-        class_of[i] = (int32_t)value[i];
-    for (int64_t c = 0; c < s->classes && !status; c++) {
-        name[c] = mcr_blocks_format(&p->scratch, "cluster %lld", (long long)c + 1);
-        status = name[c] ? MCR_OK : MCR_NO_MEMORY;
-    }
-    s->class_of = class_of;
-    s->class_name = name;
-    return status;
-}
-
 static mcr_status add_points(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
@@ -247,7 +217,7 @@ static mcr_status add_points(region *r, mcr_panel *panel)
         return supports_as_points(r, panel, &s);
     mcr_status status = MCR_OK;
     if (p->report->task == MCR_CLUSTER)
-        status = clusters_as_classes(r, &s);
+        status = mcr_plot_by_cluster(p, p->model, p->data, &s);
     else if (p->data && mcr_data_target_count(p->data) && mcr_model_classes(p->model))
         status = mcr_plot_classes(p, p->data, &s);
     return status ? status : mcr_plot_scatter(p, panel, &s);
@@ -270,33 +240,17 @@ static mcr_status add_rings(region *r, mcr_panel *panel)
     m->ink = MCR_INK_TEXT;
     m->alpha = 0.8;
     m->legend = true;
-    return mcr_figure_set_number(p->f, "support_vectors", (double)n);
-}
-
-/* The grid extends one cell beyond the axes on each side, so that lines end at the frame. */
-static mcr_grid grid_of(const region *r, int64_t cols, int64_t rows, mcr_panel *panel)
-{
-    const mcr_plane *q = &r->plane;
-    mcr_grid g = {.cols = cols,
-                  .rows = rows,
-                  .x0 = q->low[0],
-                  .y0 = q->low[1],
-                  .dx = (q->high[0] - q->low[0]) / (double)(cols - 1),
-                  .dy = (q->high[1] - q->low[1]) / (double)(rows - 1),
-                  .eval = ask,
-                  .arg = (void *)(uintptr_t)r};
-    panel->x.min = q->low[0] + g.dx;
-    panel->x.max = q->high[0] - g.dx;
-    panel->y.min = q->low[1] + g.dy;
-    panel->y.max = q->high[1] - g.dy;
-    return g;
+    mcr_figure_set_number(p->f, "support_vectors", (double)n);
+    return MCR_OK;
 }
 
 static mcr_status draw_region(region *r, mcr_panel *panel)
 {
     mcr_plotting *p = r->p;
     bool many = (r->plane.supports > 4000 && !r->flat) || p->f->moves;
-    mcr_grid g = grid_of(r, many ? COLS / 2 : COLS, many ? ROWS / 2 : ROWS, panel);
+    mcr_grid g = mcr_grid_over(&r->plane, many ? COLS / 2 : COLS, many ? ROWS / 2 : ROWS, panel);
+    g.eval = ask;
+    g.arg = r;
     int64_t nodes = g.cols * g.rows;
     r->strength = mcr_blocks_reals(&p->scratch, nodes);
     r->label = mcr_blocks_reals(&p->scratch, nodes);
@@ -478,7 +432,7 @@ static mcr_status coordinates(region *r, const mcr_model *pca, const mcr_data *d
     return s;
 }
 
-static mcr_status name_components(region *r, mcr_panel *panel, const mcr_model *pca)
+static void name_components(region *r, mcr_panel *panel, const mcr_model *pca)
 {
     const mcr_report_fit *report = mcr_model_report(pca);
     for (int k = 0; k < 2; k++) {
@@ -487,11 +441,8 @@ static mcr_status name_components(region *r, mcr_panel *panel, const mcr_model *
                                              "kernel principal component %d (%s %% of variance)",
                                              k + 1, mcr_plot_number(r->p, 100 * share, 3));
         *(k ? &panel->y.label : &panel->x.label) = text;
-        mcr_status s = mcr_figure_set_number(r->p->f, k ? "share2" : "share1", share);
-        if (s)
-            return s;
+        mcr_figure_set_number(r->p->f, k ? "share2" : "share1", share);
     }
-    return MCR_OK;
 }
 
 static mcr_status over_components(region *r)
@@ -517,7 +468,7 @@ static mcr_status over_components(region *r)
         plane_of(&r->plane, mcr_data_count(objects), at[0], at[1]);
         if (!seen)
             r->plane.n = 0;
-        s = name_components(r, panel, pca);
+        name_components(r, panel, pca);
     }
     bool linear = p->model->fitted->rule != MCR_RULE_OWN;
     if (!s && linear)
@@ -532,7 +483,7 @@ static mcr_status over_components(region *r)
     return s;
 }
 
-static mcr_status draw(mcr_plotting *p)
+static mcr_status make(mcr_plotting *p)
 {
     region r = {.p = p};
     mcr_rule rule = p->model->fitted->rule;
@@ -544,51 +495,36 @@ static mcr_status draw(mcr_plotting *p)
     bool columns = cols > 0 && (cols <= 2 || p->how->x || p->how->y || own);
     if (cols == 1 && p->report->task == MCR_CLUSTER)
         columns = false; /* the plane of two components shows them well */
+    mcr_plot_title(p, "%s",
+                   p->report->task == MCR_CLUSTER  ? "Clusters"
+                   : p->report->task == MCR_DETECT ? "What counts as normal"
+                                                   : "Decision boundary");
     if (own && !columns)
         return mcr_plot_refuse(p, MCR_BAD_CALL,
                                "%s of %.40s needs objects that are vectors: its decision is not "
                                "linear in feature space",
                                p->f->kind, p->report->learner);
     mcr_status s = columns ? over_columns(&r) : over_components(&r);
-    if (!s && columns && cols > 2)
-        s = mcr_plot_subtitle(p, "%s; other columns at their median", mcr_plot_made_by(p));
-    else if (!s && !columns)
-        s = mcr_plot_subtitle(p, "%s; in the plane of two components through the mean",
-                              mcr_plot_made_by(p));
-    else if (!s)
-        s = mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+    mcr_plot_subtitle(p, "%s%s", mcr_plot_made_by(p),
+                      !columns   ? "; in the plane of two components through the mean"
+                      : cols > 2 ? "; other columns at their median"
+                                 : "");
     mcr_plane_close(&r.plane);
     return s;
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
-static mcr_status make_boundary(mcr_plotting *p)
-{
-    mcr_status s = mcr_plot_needs_model(p, "boundary", 1u << MCR_CLASSIFY | 1u << MCR_DETECT,
-                                        false);
-    if (!s)
-        s = mcr_plot_title(p, p->report->task == MCR_DETECT ? "What counts as normal"
-                                                            : "Decision boundary");
-    return s ? s : draw(p);
-}
-
 const mcr_plot_type mcr_plot_boundary = {
     {"boundary", "decision regions, boundary and margins, support vectors",
      "a model of a classifier or of outlier detection; data are shown as points"},
-    make_boundary,
+    .make = make,
+    .tasks = 1u << MCR_CLASSIFY | 1u << MCR_DETECT,
 };
 
 /* Shows the clusters of the data instead of classes. */
-static mcr_status make_clusters(mcr_plotting *p)
-{
-    mcr_status s = mcr_plot_needs_model(p, "clusters", 1u << MCR_CLUSTER, false);
-    if (!s)
-        s = mcr_plot_title(p, "Clusters");
-    return s ? s : draw(p);
-}
-
 const mcr_plot_type mcr_plot_clusters = {
     {"clusters", "objects by cluster, and the regions of the clusters", "a model of kmeans"},
-    make_clusters,
+    .make = make,
+    .tasks = 1u << MCR_CLUSTER,
 };

@@ -28,7 +28,7 @@ typedef struct ranked {
 
 /* ---- predicting -------------------------------------------------------------------------------*/
 
-static mcr_status check_scores(const mcr_plotting *p, const answers *a, const char *kind)
+static mcr_status check_scores(const mcr_plotting *p, const answers *a)
 {
     bool each = a->outputs == 1 ||
                 (a->outputs == a->classes && p->model->fitted->rule != MCR_RULE_PAIRS);
@@ -37,7 +37,7 @@ static mcr_status check_scores(const mcr_plotting *p, const answers *a, const ch
     return mcr_plot_refuse(p, MCR_BAD_CALL,
                            "%s of %lld classes needs a value for each class: train with "
                            "probabilities, or one class against the rest",
-                           kind, (long long)a->classes);
+                           p->f->kind, (long long)a->classes);
 }
 
 /* Outlier detection: objects with positive targets should be accepted. */
@@ -60,16 +60,8 @@ static mcr_status detect_classes(mcr_plotting *p, answers *a)
     return MCR_OK;
 }
 
-static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
+static mcr_status ask(mcr_plotting *p, answers *a)
 {
-    unsigned tasks = 1u << MCR_CLASSIFY;
-    if (strcmp(kind, "roc") == 0 || strcmp(kind, "pr") == 0)
-        tasks |= 1u << MCR_DETECT;
-    mcr_status s = mcr_plot_needs_model(p, kind, tasks, true);
-    if (!s)
-        s = mcr_plot_needs_targets(p, kind);
-    if (s)
-        return s;
     a->n = mcr_data_count(p->data);
     a->classes = p->report->task == MCR_DETECT ? 2 : mcr_model_classes(p->model);
     int64_t positive = a->classes != 2                 ? -1
@@ -84,7 +76,8 @@ static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
     a->proba = sure ? mcr_blocks_reals(&p->scratch, a->n * a->classes) : NULL;
     if (!a->value || !a->score || (sure && !a->proba))
         return MCR_NO_MEMORY;
-    s = p->report->task == MCR_DETECT ? detect_classes(p, a) : mcr_plot_classes(p, p->data, &a->is);
+    mcr_status s = p->report->task == MCR_DETECT ? detect_classes(p, a)
+                                                 : mcr_plot_classes(p, p->data, &a->is);
     if (!s)
         s = mcr_predict(p->ctx, p->model, p->data, a->value, a->score, a->proba);
     bool fine = true;
@@ -94,8 +87,9 @@ static mcr_status ask(mcr_plotting *p, const char *kind, answers *a)
         fine &= a->proba[i] >= 0 && a->proba[i] <= 1;
     for (int64_t i = 0; i < a->n && !s && p->report->task == MCR_CLASSIFY; i++)
         fine &= a->value[i] >= 0 && a->value[i] < (double)a->classes;
-    return s || fine ? s
-                     : mcr_fail(p->ctx, MCR_NUMERIC, "%s: some predictions are not numbers", kind);
+    return s || fine
+               ? s
+               : mcr_fail(p->ctx, MCR_NUMERIC, "%s: some predictions are not numbers", p->f->kind);
 }
 
 /* The score of class k for object i. */
@@ -233,13 +227,14 @@ static mcr_status draw_curves(mcr_plotting *p, mcr_panel *panel, const answers *
     return s;
 }
 
-static mcr_status make_curves(mcr_plotting *p, const char *kind, bool precision)
+static mcr_status make_curves(mcr_plotting *p)
 {
+    bool precision = strcmp(p->f->kind, "pr") == 0;
     answers a = {0};
     double mean = NAN;
-    mcr_status s = ask(p, kind, &a);
+    mcr_status s = ask(p, &a);
     if (!s)
-        s = check_scores(p, &a, kind);
+        s = check_scores(p, &a);
     mcr_panel *panel = s ? NULL : mcr_frame_panel(p->f, 0, 0);
     if (!s && !panel)
         s = MCR_NO_MEMORY;
@@ -256,34 +251,29 @@ static mcr_status make_curves(mcr_plotting *p, const char *kind, bool precision)
                           .max = 1.015};
     panel->equal = true;
     p->f->aspect = 0.86;
-    if (!s)
-        s = mcr_figure_set_number(p->f, precision ? "average_precision" : "auc", mean);
-    if (!s)
-        s = mcr_plot_title(
-            p, precision ? "Precision and recall: average precision %s" : "ROC curve: area %s",
-            mcr_plot_number(p, mean, 4));
-    return s ? s : mcr_plot_subtitle(p, "%s; %lld objects", mcr_plot_made_by(p), (long long)a.n);
-}
-
-static mcr_status make_roc(mcr_plotting *p)
-{
-    return make_curves(p, "roc", false);
-}
-
-static mcr_status make_pr(mcr_plotting *p)
-{
-    return make_curves(p, "pr", true);
+    mcr_figure_set_number(p->f, precision ? "average_precision" : "auc", mean);
+    mcr_plot_title(p,
+                   precision ? "Precision and recall: average precision %s" : "ROC curve: area %s",
+                   mcr_plot_number(p, mean, 4));
+    mcr_plot_subtitle(p, "%s; %lld objects", mcr_plot_made_by(p), (long long)a.n);
+    return s;
 }
 
 const mcr_plot_type mcr_plot_roc = {
     {"roc", "true against false positives for all thresholds, and the area",
      "a model of a classifier, and data with classes"},
-    make_roc,
+    .make = make_curves,
+    .tasks = 1u << MCR_CLASSIFY | 1u << MCR_DETECT,
+    .data = true,
+    .targets = true,
 };
 const mcr_plot_type mcr_plot_pr = {
     {"pr", "precision against recall for all thresholds",
      "a model of a classifier, and data with classes"},
-    make_pr,
+    .make = make_curves,
+    .tasks = 1u << MCR_CLASSIFY | 1u << MCR_DETECT,
+    .data = true,
+    .targets = true,
 };
 
 /* ---- calibration ---------------------------------------------------------------------------- */
@@ -384,31 +374,33 @@ static mcr_status make_calibration(mcr_plotting *p)
 {
     answers a = {0};
     double error = 0;
-    mcr_status s = ask(p, "calibration", &a);
+    mcr_status s = ask(p, &a);
     if (!s && !a.proba)
         s = mcr_plot_refuse(p, MCR_BAD_CALL,
                             "calibration needs a model with probabilities: train it with them, or "
                             "use a learner that has them, such as logistic");
     if (!s)
         s = draw_calibration(p, &a, &error);
-    error /= s ? 1 : (double)(a.last + 1 - a.first);
+    if (s)
+        return s;
+    error /= (double)(a.last + 1 - a.first);
     p->f->aspect = 0.52;
-    if (!s)
-        s = mcr_figure_set_number(p->f, "calibration_error", error);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "brier", brier(&a));
-    if (!s)
-        s = mcr_plot_title(p, "Calibration: expected error %s", mcr_plot_number(p, error, 3));
-    return s ? s
-             : mcr_plot_subtitle(p, "%s; %lld objects%s%s", mcr_plot_made_by(p), (long long)a.n,
-                                 a.classes == 2 ? "; probability of class " : "",
-                                 a.classes == 2 ? a.is.class_name[a.first] : "");
+    mcr_figure_set_number(p->f, "calibration_error", error);
+    mcr_figure_set_number(p->f, "brier", brier(&a));
+    mcr_plot_title(p, "Calibration: expected error %s", mcr_plot_number(p, error, 3));
+    mcr_plot_subtitle(p, "%s; %lld objects%s%s", mcr_plot_made_by(p), (long long)a.n,
+                      a.classes == 2 ? "; probability of class " : "",
+                      a.classes == 2 ? a.is.class_name[a.first] : "");
+    return MCR_OK;
 }
 
 const mcr_plot_type mcr_plot_calibration = {
     {"calibration", "predicted probabilities against observed shares",
      "a model with probabilities, and data with classes"},
-    make_calibration,
+    .make = make_calibration,
+    .tasks = 1u << MCR_CLASSIFY,
+    .data = true,
+    .targets = true,
 };
 
 /* ---- confusion ------------------------------------------------------------------------------ */
@@ -487,7 +479,7 @@ static mcr_status make_confusion(mcr_plotting *p)
 {
     answers a = {0};
     mcr_metrics metrics = MCR_INIT(mcr_metrics);
-    mcr_status s = ask(p, "confusion", &a);
+    mcr_status s = ask(p, &a);
     if (!s && a.classes > MCR_PLOT_CONFUSION)
         s = mcr_plot_refuse(p, MCR_BAD_CALL,
                             "confusion shows at most %d classes; the model has %lld",
@@ -496,15 +488,17 @@ static mcr_status make_confusion(mcr_plotting *p)
         s = mcr_model_score(p->ctx, p->model, p->data, a.value, &metrics);
     if (!s)
         s = draw_confusion(p, &a);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "accuracy", metrics.accuracy);
-    if (!s)
-        s = mcr_plot_title(p, "Confusion: accuracy %s", mcr_plot_number(p, metrics.accuracy, 4));
-    return s ? s : mcr_plot_subtitle(p, "%s; %lld objects", mcr_plot_made_by(p), (long long)a.n);
+    mcr_figure_set_number(p->f, "accuracy", metrics.accuracy);
+    mcr_plot_title(p, "Confusion: accuracy %s", mcr_plot_number(p, metrics.accuracy, 4));
+    mcr_plot_subtitle(p, "%s; %lld objects", mcr_plot_made_by(p), (long long)a.n);
+    return s;
 }
 
 const mcr_plot_type mcr_plot_confusion = {
     {"confusion", "true against predicted classes",
      "a model of a classifier, and data with classes"},
-    make_confusion,
+    .make = make_confusion,
+    .tasks = 1u << MCR_CLASSIFY,
+    .data = true,
+    .targets = true,
 };

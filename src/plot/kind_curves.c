@@ -83,21 +83,21 @@ static void set_held_out(errors *e, int64_t k, double mean, double std)
 }
 
 /* Prepares learner and data, with few enough objects to train many times. */
-static mcr_status take_data(mcr_plotting *p, const char *kind, mcr_data **out, mcr_task *task)
+static mcr_status take_data(mcr_plotting *p, mcr_data **out, mcr_task *task)
 {
     int64_t count;
     *out = NULL;
     if (!p->data || (!p->model && !p->how->options))
-        return mcr_plot_needs(p, kind, "a model of a classifier or a regression, and its data");
+        return mcr_plot_needs(p, "a model of a classifier or a regression, and its data");
     if (p->model && p->report->task != MCR_CLASSIFY && p->report->task != MCR_REGRESS)
-        return mcr_plot_needs(p, kind, "a model of a classifier or a regression");
-    mcr_status s = mcr_plot_needs_targets(p, kind);
+        return mcr_plot_needs(p, "a model of a classifier or a regression");
+    mcr_status s = mcr_plot_needs_targets(p);
     if (!s && p->model)
         *task = p->report->task;
     else if (!s)
         s = mcr_task_of(task, p->how->options, p->data);
     if (!s && *task != MCR_CLASSIFY && *task != MCR_REGRESS)
-        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s is for classifiers and regressions", kind);
+        return mcr_fail(p->ctx, MCR_BAD_CALL, "%s is for classifiers and regressions", p->f->kind);
     int64_t *row = s ? NULL : mcr_plot_thin(p, mcr_data_count(p->data), MOST_OBJECTS, &count);
     if (!s)
         s = row ? mcr_data_select(out, p->data, (mcr_rows){row, 0, count}) : MCR_NO_MEMORY;
@@ -161,9 +161,9 @@ static mcr_status make_path(mcr_plotting *p)
     mcr_reals values = {0};
     errors e = {0};
     const char *name = NULL, *range = p->how->along ? p->how->along : mcr_plot_usual_range(p);
-    mcr_status s = take_data(p, "path", &data, &task);
+    mcr_status s = take_data(p, &data, &task);
     if (!s && !range)
-        s = mcr_plot_needs(p, "path", "a parameter to follow, as a range: gamma=0.01:100:log9");
+        s = mcr_plot_needs(p, "a parameter to follow, as a range: gamma=0.01:100:log9");
     if (!s)
         s = mcr_plot_range(p, range, &name, &values);
     if (!s)
@@ -179,15 +179,14 @@ static mcr_status make_path(mcr_plotting *p)
         best = e.tested[k] < e.tested[best] ? k : best;
     if (!s)
         s = draw(p, &e, name, ratio);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "best", e.x[best]);
-    if (!s)
-        s = mcr_plot_title(p, "Error along %.40s: lowest at %s", name,
-                           mcr_plot_number(p, e.x[best], 3));
-    if (!s)
-        s = mcr_plot_subtitle(p, "%s; 5 folds of %lld objects",
-                              p->model ? mcr_plot_made_by(p) : p->how->options->type->name,
-                              (long long)mcr_data_count(data));
+    if (!s) {
+        mcr_figure_set_number(p->f, "best", e.x[best]);
+        mcr_plot_title(p, "Error along %.40s: lowest at %s", name,
+                       mcr_plot_number(p, e.x[best], 3));
+        mcr_plot_subtitle(p, "%s; 5 folds of %lld objects",
+                          p->model ? mcr_plot_made_by(p) : p->how->options->type->name,
+                          (long long)mcr_data_count(data));
+    }
     mcr_splits_close(splits);
     mcr_data_free(data);
     return s;
@@ -196,7 +195,7 @@ static mcr_status make_path(mcr_plotting *p)
 const mcr_plot_type mcr_plot_path = {
     {"path", "training and held-out error along C, lambda or another parameter",
      "a model and its data"},
-    make_path,
+    .make = make_path,
 };
 
 /* ---- against the number of objects ---------------------------------------------------------- */
@@ -318,7 +317,7 @@ static mcr_status make_learning(mcr_plotting *p)
     course c = {.p = p};
     errors e = {0};
     mcr_data *data = NULL;
-    mcr_status s = take_data(p, "learning", &data, &c.task);
+    mcr_status s = take_data(p, &data, &c.task);
     if (!s)
         s = mcr_plot_vary(p, NULL, 0, &c.options, &c.kernel);
     c.data = data;
@@ -337,15 +336,14 @@ static mcr_status make_learning(mcr_plotting *p)
         s = follow(&c, &e);
     if (!s)
         s = draw(p, &e, "training objects", true);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "held_out", e.tested[e.count - 1]);
-    if (!s)
-        s = mcr_plot_title(p, "Learning curve: %s %s in the end", e.name,
-                           mcr_plot_number(p, e.tested[e.count - 1], 3));
-    if (!s)
-        s = mcr_plot_subtitle(p, "%s; means of %d random orders, %lld objects held out",
-                              p->model ? mcr_plot_made_by(p) : p->how->options->type->name, REPEATS,
-                              (long long)c.held);
+    if (!s) {
+        mcr_figure_set_number(p->f, "held_out", e.tested[e.count - 1]);
+        mcr_plot_title(p, "Learning curve: %s %s in the end", e.name,
+                       mcr_plot_number(p, e.tested[e.count - 1], 3));
+        mcr_plot_subtitle(p, "%s; means of %d random orders, %lld objects held out",
+                          p->model ? mcr_plot_made_by(p) : p->how->options->type->name, REPEATS,
+                          (long long)c.held);
+    }
     mcr_data_free(data);
     mcr_kernel_free(c.kernel);
     mcr_options_close(c.options);
@@ -355,5 +353,5 @@ static mcr_status make_learning(mcr_plotting *p)
 const mcr_plot_type mcr_plot_learning = {
     {"learning", "the learning curve: errors against the number of training objects",
      "a model and its data"},
-    make_learning,
+    .make = make_learning,
 };

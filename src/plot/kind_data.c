@@ -124,11 +124,10 @@ static mcr_status from_vectors(mcr_plotting *p)
         s = draw(&t);
     int shown = t.columns - numbers;
     mcr_plane_close(&plane);
-    return s ? s
-             : mcr_plot_subtitle(p,
-                                 shown < cols && !p->how->x ? "%lld objects; %d of %lld columns"
-                                                            : "%lld objects",
-                                 (long long)t.by.n, shown, (long long)cols);
+    mcr_plot_subtitle(
+        p, shown < cols && !p->how->x ? "%lld objects; %d of %lld columns" : "%lld objects",
+        (long long)t.by.n, shown, (long long)cols);
+    return s;
 }
 
 /* ---- strings and graphs --------------------------------------------------------------------- */
@@ -155,13 +154,14 @@ static mcr_status from_sizes(mcr_plotting *p)
     }
     mcr_status s = draw(&t);
     p->f->aspect = 0.6;
-    return s ? s : mcr_plot_subtitle(p, "%lld objects, field %.60s", (long long)n, f.store->name);
+    mcr_plot_subtitle(p, "%lld objects, field %.60s", (long long)n, f.store->name);
+    return s;
 }
 
 static mcr_status make(mcr_plotting *p)
 {
     if (!p->data)
-        return mcr_plot_needs(p, "data", "data");
+        return mcr_plot_needs(p, "data");
     mcr_plotting alone = *p; /* the columns of the file, without the model's preprocessing */
     alone.model = NULL;
     alone.report = NULL;
@@ -169,13 +169,12 @@ static mcr_status make(mcr_plotting *p)
     for (int64_t i = 0; i < p->data->fields; i++)
         vectors |= p->data->store[i]->kind == MCR_DENSE || p->data->store[i]->kind == MCR_SPARSE;
     mcr_status s = vectors ? from_vectors(&alone) : from_sizes(&alone);
-    if (!s)
-        s = mcr_plot_title(&alone, "Data");
+    mcr_plot_title(&alone, "Data");
     p->scratch = alone.scratch;
     return s;
 }
 
 const mcr_plot_type mcr_plot_data = {
     {"data", "columns against one another, and histograms", "data"},
-    make,
+    .make = make,
 };

@@ -256,20 +256,15 @@ static mcr_status draw(dependence *d)
         panel->x.min = d->x[0];
         panel->x.max = d->x[d->places - 1];
     }
-    if (!s)
-        s = mcr_plot_title(p, "Dependence on %.80s", p->how->x);
-    return s ? s
-             : mcr_plot_subtitle(p, "%s; mean over %lld objects", mcr_plot_made_by(p),
-                                 (long long)d->n);
+    mcr_plot_title(p, "Dependence on %.80s", p->how->x);
+    mcr_plot_subtitle(p, "%s; mean over %lld objects", mcr_plot_made_by(p), (long long)d->n);
+    return s;
 }
 
 static mcr_status make(mcr_plotting *p)
 {
     dependence d = {.p = p};
-    mcr_status s = mcr_plot_needs_model(p, "dependence", 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
-                                        true);
-    if (!s)
-        s = mcr_mixer_open(&d.mixer, p->ctx, p->data, MOST_UNITS);
+    mcr_status s = mcr_mixer_open(&d.mixer, p->ctx, p->data, MOST_UNITS);
     if (!s)
         s = find_unit(&d);
     if (!s) {
@@ -287,5 +282,7 @@ static mcr_status make(mcr_plotting *p)
 const mcr_plot_type mcr_plot_dependence = {
     {"dependence", "the mean prediction, if all objects had the same value in one column",
      "a model, data, and a column (x)"},
-    make,
+    .make = make,
+    .tasks = 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
+    .data = true,
 };

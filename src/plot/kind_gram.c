@@ -24,13 +24,13 @@ static void close_matrix(matrix *m)
     mcr_kernel_free(m->kernel);
 }
 
-static mcr_status open_matrix(mcr_plotting *p, const char *kind, int64_t most, matrix *m)
+static mcr_status open_matrix(mcr_plotting *p, int64_t most, matrix *m)
 {
     mcr_data *seen = NULL;
     mcr_gram *gram = NULL;
     mcr_status s = MCR_OK;
     if (!p->model && !p->how->kernel)
-        return mcr_plot_needs(p, kind, "a kernel, or a model, which has one");
+        return mcr_plot_needs(p, "a kernel, or a model, which has one");
     m->kernel = mcr_kernel_retain(p->model ? p->model->kernel : p->how->kernel);
     if (p->model && p->data)
         s = mcr_model_prepare(&seen, p->ctx, p->model, p->data);
@@ -53,14 +53,15 @@ static mcr_status open_matrix(mcr_plotting *p, const char *kind, int64_t most, m
 }
 
 /* "rbf(gamma=2); 400 of 1000 objects". */
-static mcr_status say_objects(mcr_plotting *p, const matrix *m, const char *more)
+static void say_objects(mcr_plotting *p, const matrix *m)
 {
     char kernel[320];
     mcr_plot_shorten(mcr_kernel_text(m->kernel), kernel, sizeof kernel, false);
-    return m->n < m->all
-               ? mcr_plot_subtitle(p, "%.200s; %lld of %lld objects%s", kernel, (long long)m->n,
-                                   (long long)m->all, more)
-               : mcr_plot_subtitle(p, "%.200s; %lld objects%s", kernel, (long long)m->n, more);
+    if (m->n < m->all)
+        mcr_plot_subtitle(p, "%.200s; %lld of %lld objects", kernel, (long long)m->n,
+                          (long long)m->all);
+    else
+        mcr_plot_subtitle(p, "%.200s; %lld objects", kernel, (long long)m->n);
 }
 
 /* ---- order ---------------------------------------------------------------------------------- */
@@ -86,28 +87,14 @@ static mcr_status find_clusters(mcr_plotting *p, const matrix *m, mcr_scatter *s
 {
     mcr_options *options = NULL;
     mcr_model *model = NULL;
-    double *value = mcr_blocks_reals(&p->scratch, m->n);
-    int32_t *number = mcr_blocks_take(&p->scratch, m->n, sizeof *number);
-    const char **name = mcr_blocks_take(&p->scratch, CLUSTERS, sizeof *name);
     char count[] = {(char)('0' + (m->n < CLUSTERS ? m->n : CLUSTERS)), '\0'};
-    mcr_status status = value && number && name ? MCR_OK : MCR_NO_MEMORY;
-    if (!status)
-        status = mcr_options_open(&options, p->ctx, "kmeans");
+    mcr_status status = mcr_options_open(&options, p->ctx, "kmeans");
     if (!status)
         status = mcr_options_set(options, "clusters", count);
     if (!status)
         status = mcr_fit(&model, options, m->kernel, m->some, NULL);
     if (!status)
-        status = mcr_predict(p->ctx, model, m->some, value, NULL, NULL);
-    for (int64_t i = 0; i < m->n && !status; i++)
-        number[i] = (int32_t)value[i];
-    s->classes = status ? 0 : count[0] - '0';
-    for (int64_t c = 0; c < s->classes && !status; c++) {
-        name[c] = mcr_blocks_format(&p->scratch, "cluster %lld", (long long)c + 1);
-        status = name[c] ? MCR_OK : MCR_NO_MEMORY;
-    }
-    s->class_of = number;
-    s->class_name = name;
+        status = mcr_plot_by_cluster(p, model, m->some, s);
     mcr_model_free(model);
     mcr_options_close(options);
     return status;
@@ -229,20 +216,19 @@ static mcr_status draw_gram(mcr_plotting *p, const matrix *m)
 static mcr_status make_gram(mcr_plotting *p)
 {
     matrix m = {0};
-    mcr_status s = open_matrix(p, "gram", SHOWN, &m);
+    mcr_status s = open_matrix(p, SHOWN, &m);
     if (!s)
         s = draw_gram(p, &m);
+    mcr_plot_title(p, "Kernel matrix");
     if (!s)
-        s = mcr_plot_title(p, "Kernel matrix");
-    if (!s)
-        s = say_objects(p, &m, "");
+        say_objects(p, &m);
     close_matrix(&m);
     return s;
 }
 
 const mcr_plot_type mcr_plot_gram = {
     {"gram", "the kernel matrix, ordered by class or cluster", "a model, or data and a kernel"},
-    make_gram,
+    .make = make_gram,
 };
 
 /* ---- eigenvalues ---------------------------------------------------------------------------- */
@@ -289,7 +275,7 @@ static mcr_status add_dimension(mcr_plotting *p, const double *value, int64_t ra
     return MCR_OK;
 }
 
-static mcr_status set_numbers(mcr_plotting *p, const double *value, int64_t rank)
+static void set_numbers(mcr_plotting *p, const double *value, int64_t rank)
 {
     double sum = 0, squares = 0, part = 0;
     int64_t most = 0;
@@ -299,22 +285,18 @@ static mcr_status set_numbers(mcr_plotting *p, const double *value, int64_t rank
     }
     while (most < rank && part < 0.9 * sum)
         part += value[most++];
-    mcr_status s = mcr_figure_set_number(p->f, "trace", sum);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "rank", (double)rank);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "participation", sum * sum / squares);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "components90", (double)most);
-    return s ? s
-             : mcr_plot_title(p, "Eigenvalues of the kernel matrix: %lld of %lld hold 90 %%",
-                              (long long)most, (long long)rank);
+    mcr_figure_set_number(p->f, "trace", sum);
+    mcr_figure_set_number(p->f, "rank", (double)rank);
+    mcr_figure_set_number(p->f, "participation", sum * sum / squares);
+    mcr_figure_set_number(p->f, "components90", (double)most);
+    mcr_plot_title(p, "Eigenvalues of the kernel matrix: %lld of %lld hold 90 %%", (long long)most,
+                   (long long)rank);
 }
 
 static mcr_status make_spectrum(mcr_plotting *p)
 {
     matrix m = {0};
-    mcr_status s = open_matrix(p, "spectrum", MCR_PLOT_MATRIX, &m);
+    mcr_status s = open_matrix(p, MCR_PLOT_MATRIX, &m);
     double *rising = mcr_blocks_reals(&p->scratch, m.n),
            *value = mcr_blocks_reals(&p->scratch, m.n);
     if (!s && (!rising || !value))
@@ -333,10 +315,10 @@ static mcr_status make_spectrum(mcr_plotting *p)
         s = add_eigenvalues(p, value, rank);
     if (!s)
         s = add_dimension(p, value, rank);
-    if (!s)
-        s = set_numbers(p, value, rank);
-    if (!s)
-        s = say_objects(p, &m, "");
+    if (!s) {
+        set_numbers(p, value, rank);
+        say_objects(p, &m);
+    }
     p->f->aspect = 0.5;
     close_matrix(&m);
     return s;
@@ -345,5 +327,5 @@ static mcr_status make_spectrum(mcr_plotting *p)
 const mcr_plot_type mcr_plot_spectrum = {
     {"spectrum", "eigenvalues of the kernel matrix, effective dimension",
      "a model, or data and a kernel"},
-    make_spectrum,
+    .make = make_spectrum,
 };

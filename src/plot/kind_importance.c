@@ -96,7 +96,7 @@ static mcr_status by_shuffling(mcr_plotting *p)
     const int64_t cols = mcr_plane_columns(p);
     mcr_importance_report *r = NULL;
     item *list = NULL;
-    mcr_status s = mcr_plot_needs_targets(p, "importance");
+    mcr_status s = mcr_plot_needs_targets(p);
     if (!s && cols > MCR_PLOT_SHUFFLED)
         s = mcr_plot_refuse(p, MCR_BAD_CALL,
                             "importance shuffles each column, of which there are %lld: at most "
@@ -116,13 +116,12 @@ static mcr_status by_shuffling(mcr_plotting *p)
                               : "mean squared error added when the column is shuffled"};
     if (!s)
         s = draw(p, list, r->count, &of);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "error", share ? 1 - r->base : r->base);
-    if (!s)
-        s = mcr_plot_title(p, "Importance of the columns");
-    if (!s)
-        s = mcr_plot_subtitle(p, "%s; %lld objects, %d shuffles", mcr_plot_made_by(p),
-                              (long long)r->n, SHUFFLES);
+    if (!s) {
+        mcr_figure_set_number(p->f, "error", share ? 1 - r->base : r->base);
+        mcr_plot_title(p, "Importance of the columns");
+        mcr_plot_subtitle(p, "%s; %lld objects, %d shuffles", mcr_plot_made_by(p), (long long)r->n,
+                          SHUFFLES);
+    }
     mcr_importance_free(p->ctx, r);
     return s;
 }
@@ -170,17 +169,16 @@ static meaning sides_of(mcr_plotting *p)
     return of;
 }
 
-static mcr_status say_weights(mcr_plotting *p, int64_t count)
+static void say_weights(mcr_plotting *p, int64_t count)
 {
     int64_t outputs = mcr_model_outputs(p->model), shown = count < SHOWN ? count : SHOWN;
     const char *more = "";
     if (outputs > 1)
         more = mcr_blocks_format(&p->scratch, " (the first of %lld decisions)", (long long)outputs);
-    mcr_status s = mcr_plot_title(p, "Weights of the features: %.80s%s",
-                                  mcr_model_output_name(p->model, 0), more ? more : "");
-    return s ? s
-             : mcr_plot_subtitle(p, "%s; the %lld largest of %lld features", mcr_plot_made_by(p),
-                                 (long long)shown, (long long)count);
+    mcr_plot_title(p, "Weights of the features: %.80s%s", mcr_model_output_name(p->model, 0),
+                   more ? more : "");
+    mcr_plot_subtitle(p, "%s; the %lld largest of %lld features", mcr_plot_made_by(p),
+                      (long long)shown, (long long)count);
 }
 
 static mcr_status by_weights(mcr_plotting *p)
@@ -206,22 +204,19 @@ static mcr_status by_weights(mcr_plotting *p)
     if (!s)
         s = of.axis ? draw(p, list, count, &of) : MCR_NO_MEMORY;
     if (!s)
-        s = say_weights(p, count);
+        say_weights(p, count);
     mcr_features_close(features);
     return s;
 }
 
 static mcr_status make(mcr_plotting *p)
 {
-    mcr_status s = mcr_plot_needs_model(p, "importance", 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
-                                        false);
-    if (s)
-        return s;
     return can_shuffle(p) ? by_shuffling(p) : by_weights(p);
 }
 
 const mcr_plot_type mcr_plot_importance = {
     {"importance", "the columns or features that matter most",
      "a model; with data and targets: by shuffling columns; without: by weights"},
-    make,
+    .make = make,
+    .tasks = 1u << MCR_CLASSIFY | 1u << MCR_REGRESS,
 };

@@ -35,14 +35,14 @@ static mcr_status open_profile(mcr_plotting *p, profile *f, int64_t width)
     return f->count && f->total ? MCR_OK : MCR_NO_MEMORY;
 }
 
-static void add_string(profile *f, const char *s, int64_t length, int64_t shift, double weight)
+static void add_string(profile *f, const char *s, int64_t length, int64_t shift)
 {
     for (int64_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)s[i];
         if (i + shift < 0 || i + shift >= f->width)
             continue;
-        f->count[(i + shift) * BYTES + c] += weight;
-        f->total[i + shift] += weight;
+        f->count[(i + shift) * BYTES + c]++;
+        f->total[i + shift]++;
         f->letters += !f->used[c];
         f->used[c] = true;
     }
@@ -165,12 +165,12 @@ static mcr_status from_data(mcr_plotting *p)
     const char *bytes;
     int64_t size;
     if (field < 0)
-        return mcr_plot_needs(p, "logo", "strings: a model trained on them, or such data");
+        return mcr_plot_needs(p, "strings: a model trained on them, or such data");
     mcr_status s = mcr_plot_has_classes(p->data) ? mcr_plot_classes(p, p->data, &by) : MCR_OK;
     for (int64_t i = 0; i < n && !s; i++) {
         s = mcr_data_string(p->data, field, i, &bytes, &size);
         if (!s && length >= 0 && size != length)
-            s = mcr_plot_needs(p, "logo", "strings of equal length, or a model trained on strings");
+            s = mcr_plot_needs(p, "strings of equal length, or a model trained on strings");
         length = size;
     }
     if (!s && (length < 1 || length > MCR_PLOT_POSITIONS))
@@ -182,17 +182,15 @@ static mcr_status from_data(mcr_plotting *p)
         for (int64_t i = 0; i < n && !s; i++) {
             s = mcr_data_string(p->data, field, i, &bytes, &size);
             if (!s && (!by.class_of || by.class_of[i] == c))
-                add_string(&f, bytes, size, 0, 1);
+                add_string(&f, bytes, size, 0);
         }
         if (!s)
             s = draw(p, &f, (int)c, by.class_of ? by.class_name[c] : NULL, 0, length);
     }
     p->f->aspect = 0.2 + 0.22 * (double)(by.classes < MOST_CLASSES ? by.classes : MOST_CLASSES);
-    if (!s)
-        s = mcr_plot_title(p, "Sequence logo");
-    return s ? s
-             : mcr_plot_subtitle(p, "%lld strings of %lld letters", (long long)n,
-                                 (long long)length);
+    mcr_plot_title(p, "Sequence logo");
+    mcr_plot_subtitle(p, "%lld strings of %lld letters", (long long)n, (long long)length);
+    return s;
 }
 
 /* ---- what a model looks for ----------------------------------------------------------------- */
@@ -314,7 +312,7 @@ static void overlay(profile *f, const window *list, int64_t count, int64_t lengt
                 best = shift;
             }
         }
-        add_string(f, list[i].at, length, best, 1);
+        add_string(f, list[i].at, length, best);
     }
 }
 
@@ -350,7 +348,7 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
     if (longest < 0)
         return MCR_NO_MEMORY;
     if (longest < 1)
-        return mcr_plot_needs(p, "logo", "a model with strings whose coefficients are positive");
+        return mcr_plot_needs(p, "a model with strings whose coefficients are positive");
     length = length < longest ? length : longest;
     mcr_status s = cut(p, field, length, &list, &count);
     if (!s)
@@ -366,27 +364,25 @@ static mcr_status from_model(mcr_plotting *p, int64_t field)
     s = draw(p, &f, 0, NULL, from, to);
     p->f->aspect = 0.42;
     mcr_model_sides(p->model, 0, &positive, &negative);
-    if (!s)
-        s = mcr_plot_title(
-            p, positive >= 0 ? "What speaks for class %.60s" : "What raises the value%.0s",
-            positive >= 0 ? mcr_model_class_name(p->model, positive) : "");
-    return s ? s
-             : mcr_plot_subtitle(p, "%s; the %lld best of %lld windows", mcr_plot_made_by(p),
-                                 (long long)best, (long long)count);
+    mcr_plot_title(p, positive >= 0 ? "What speaks for class %.60s" : "What raises the value%.0s",
+                   positive >= 0 ? mcr_model_class_name(p->model, positive) : "");
+    mcr_plot_subtitle(p, "%s; the %lld best of %lld windows", mcr_plot_made_by(p), (long long)best,
+                      (long long)count);
+    return s;
 }
 
 static mcr_status make(mcr_plotting *p)
 {
     int64_t field = p->model ? mcr_plot_strings(p->model->basis) : -1;
     if (p->model && field < 0)
-        return mcr_plot_needs(p, "logo", "a model trained on strings");
+        return mcr_plot_needs(p, "a model trained on strings");
     if (p->model && p->model->basis->fields > 1)
-        return mcr_plot_needs(p, "logo", "a model trained on strings alone");
+        return mcr_plot_needs(p, "a model trained on strings alone");
     return p->model ? from_model(p, field) : from_data(p);
 }
 
 const mcr_plot_type mcr_plot_logo = {
     {"logo", "sequence motifs, letter by letter",
      "a model trained on strings, or strings of equal length"},
-    make,
+    .make = make,
 };

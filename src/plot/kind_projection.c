@@ -36,17 +36,15 @@ static const char *name(mcr_plotting *p, int64_t o)
     return mcr_blocks_format(&p->f->pool, "coordinate %lld", (long long)o + 1);
 }
 
-static mcr_status set_numbers(mcr_plotting *p, int64_t x, int64_t y)
+static void set_numbers(mcr_plotting *p, int64_t x, int64_t y)
 {
     const mcr_report_fit *r = p->report;
-    mcr_status s = MCR_OK;
     if (r->correlations)
-        return mcr_figure_set_number(p->f, "correlation", r->correlation[x % r->correlations]);
-    if (x < r->variances && r->total_variance > 0)
-        s = mcr_figure_set_number(p->f, "share1", r->variance[x] / r->total_variance);
-    if (!s && y >= 0 && y < r->variances && r->total_variance > 0)
-        s = mcr_figure_set_number(p->f, "share2", r->variance[y] / r->total_variance);
-    return s;
+        mcr_figure_set_number(p->f, "correlation", r->correlation[x % r->correlations]);
+    else if (x < r->variances && r->total_variance > 0)
+        mcr_figure_set_number(p->f, "share1", r->variance[x] / r->total_variance);
+    if (!r->correlations && y >= 0 && y < r->variances && r->total_variance > 0)
+        mcr_figure_set_number(p->f, "share2", r->variance[y] / r->total_variance);
 }
 
 static mcr_status draw(mcr_plotting *p, const mcr_data *objects, const mcr_model *model, int64_t cx,
@@ -85,7 +83,7 @@ static mcr_status draw(mcr_plotting *p, const mcr_data *objects, const mcr_model
 static mcr_status make(mcr_plotting *p)
 {
     if (!p->model || !mcr_model_has_coordinates(p->model))
-        return mcr_plot_needs(p, "projection", "a model with coordinates: pca, fisher or cca");
+        return mcr_plot_needs(p, "a model with coordinates: pca, fisher or cca");
     int64_t outputs = mcr_model_outputs(p->model), x = 0;
     int64_t pairs = p->report->correlations;
     int64_t y = pairs ? pairs : outputs > 1 ? 1 : -1;
@@ -98,17 +96,19 @@ static mcr_status make(mcr_plotting *p)
         plain.scaling = NULL;
     if (!s)
         s = draw(p, p->data ? p->data : p->model->basis, &plain, x, y);
-    if (!s)
-        s = set_numbers(p, x, y);
-    if (!s && pairs)
-        s = mcr_plot_title(p, "Canonical coordinates: correlation %s",
-                           mcr_plot_number(p, p->report->correlation[x % pairs], 3));
-    else if (!s)
-        s = mcr_plot_title(p, "Projection by %.40s", p->report->learner);
-    return s ? s : mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+    if (s)
+        return s;
+    set_numbers(p, x, y);
+    if (pairs)
+        mcr_plot_title(p, "Canonical coordinates: correlation %s",
+                       mcr_plot_number(p, p->report->correlation[x % pairs], 3));
+    else
+        mcr_plot_title(p, "Projection by %.40s", p->report->learner);
+    mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+    return MCR_OK;
 }
 
 const mcr_plot_type mcr_plot_projection = {
     {"projection", "coordinates coloured by class or value", "a model of pca, fisher or cca"},
-    make,
+    .make = make,
 };

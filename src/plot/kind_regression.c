@@ -215,42 +215,29 @@ static mcr_status add_objects(mcr_plotting *p, mcr_panel *panel, const mcr_plane
 static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
 {
     query a = {p, plane};
-    mcr_grid g = {.cols = COLS,
-                  .rows = ROWS,
-                  .x0 = plane->low[0],
-                  .y0 = plane->low[1],
-                  .dx = (plane->high[0] - plane->low[0]) / (COLS - 1),
-                  .dy = (plane->high[1] - plane->low[1]) / (ROWS - 1),
-                  .eval = ask,
-                  .arg = &a};
     mcr_panel *panel = mcr_frame_panel(p->f, 0, 0);
-    mcr_mark *m = panel ? mcr_panel_mark(p->f, panel, MCR_MARK_CELLS, "prediction") : NULL;
-    double *value = mcr_blocks_reals(&p->f->pool, COLS * ROWS);
-    if (!m || !value)
+    if (!panel)
         return MCR_NO_MEMORY;
+    mcr_grid g = mcr_grid_over(plane, COLS, ROWS, panel);
+    mcr_mark *m = mcr_grid_cells(p, panel, &g, "prediction");
+    if (!m)
+        return MCR_NO_MEMORY;
+    g.eval = ask;
+    g.arg = &a;
     mcr_status s = mcr_grid_fill(p, &g);
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < COLS * ROWS && !s; i++) {
-        value[i] = g.f[i];
+        m->value[i] = g.f[i];
         low = fmin(low, g.f[i]);
         high = fmax(high, g.f[i]);
     }
-    m->value = value;
-    m->rows = ROWS;
-    m->cols = COLS;
-    m->x0 = g.x0 - g.dx / 2;
-    m->x1 = m->x0 + g.dx * COLS;
-    m->y0 = g.y0 - g.dy / 2;
-    m->y1 = m->y0 + g.dy * ROWS;
+
     m->v0 = low;
     m->v1 = high > low ? high : low + 1;
     m->smooth = true;
     panel->x.label = mcr_plane_name(p, plane, plane->x);
     panel->y.label = mcr_plane_name(p, plane, plane->y);
-    panel->x.min = g.x0 + g.dx;
-    panel->x.max = plane->high[0] - g.dx;
-    panel->y.min = g.y0 + g.dy;
-    panel->y.max = plane->high[1] - g.dy;
+
     panel->bar = mcr_blocks_text(&p->f->pool, mcr_plot_target_name(p));
     panel->no_grid = true;
     if (!s)
@@ -267,39 +254,36 @@ static mcr_status make_curve(mcr_plotting *p, bool band)
         s = plane.y < 0 ? draw_curve(p, &plane, band) : draw_surface(p, &plane);
     bool others = plane.cols > (plane.y < 0 ? 1 : 2);
     mcr_plane_close(&plane);
-    return s ? s
-             : mcr_plot_subtitle(p, "%s%s", mcr_plot_made_by(p),
-                                 others ? "; other columns at their median" : "");
+    mcr_plot_subtitle(p, "%s%s", mcr_plot_made_by(p),
+                      others ? "; other columns at their median" : "");
+    return s;
 }
 
 static mcr_status make_surface(mcr_plotting *p)
 {
-    mcr_status s = mcr_plot_needs_model(p, "surface", 1u << MCR_REGRESS, false);
-    if (!s)
-        s = mcr_plot_title(p, "Prediction of %.60s", mcr_plot_target_name(p));
-    return s ? s : make_curve(p, false);
+    mcr_plot_title(p, "Prediction of %.60s", mcr_plot_target_name(p));
+    return make_curve(p, false);
 }
 
 const mcr_plot_type mcr_plot_surface = {
     {"surface", "predicted numbers over one or two columns", "a model of a regression"},
-    make_surface,
+    .make = make_surface,
+    .tasks = 1u << MCR_REGRESS,
 };
 
 static mcr_status make_band(mcr_plotting *p)
 {
-    mcr_status s = mcr_plot_needs_model(p, "band", 1u << MCR_REGRESS, false);
-    if (!s && !mcr_model_has_std(p->model))
-        s = mcr_plot_needs(p, "band",
-                           "a model that knows its standard deviations, such as that of gp");
-    if (!s)
-        s = mcr_plot_title(p, "What the model believes about %.60s", mcr_plot_target_name(p));
-    return s ? s : make_curve(p, true);
+    if (!mcr_model_has_std(p->model))
+        return mcr_plot_needs(p, "a model that knows its standard deviations, such as that of gp");
+    mcr_plot_title(p, "What the model believes about %.60s", mcr_plot_target_name(p));
+    return make_curve(p, true);
 }
 
 const mcr_plot_type mcr_plot_band = {
     {"band", "mean, intervals of the function and of new observations, draws, data",
      "a model of gp trained on numbers"},
-    make_band,
+    .make = make_band,
+    .tasks = 1u << MCR_REGRESS,
 };
 
 /* ---- residuals ------------------------------------------------------------------------------ */
@@ -345,34 +329,30 @@ static mcr_status add_residuals(mcr_plotting *p, const double *said, const doubl
 
 static mcr_status make_residuals(mcr_plotting *p)
 {
-    mcr_status s = mcr_plot_needs_model(p, "residuals", 1u << MCR_REGRESS, true);
-    if (!s)
-        s = mcr_plot_needs_targets(p, "residuals");
-    if (!s && mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
-        s = mcr_fail(p->ctx, MCR_BAD_DATA, "residuals need targets that are numbers");
-    int64_t n = s ? 0 : mcr_data_count(p->data);
+    if (mcr_data_target_kind(p->data) != MCR_REAL_TARGETS)
+        return mcr_fail(p->ctx, MCR_BAD_DATA, "residuals need targets that are numbers");
+    int64_t n = mcr_data_count(p->data);
     double *said = mcr_blocks_reals(&p->scratch, n);
     mcr_metrics metrics = MCR_INIT(mcr_metrics);
-    if (!s)
-        s = said ? mcr_predict(p->ctx, p->model, p->data, said, NULL, NULL) : MCR_NO_MEMORY;
+    mcr_status s = said ? mcr_predict(p->ctx, p->model, p->data, said, NULL, NULL) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_model_score(p->ctx, p->model, p->data, said, &metrics);
     if (!s)
         s = add_residuals(p, said, mcr_data_targets(p->data), n);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "mse", metrics.mse);
-    if (!s)
-        s = mcr_figure_set_number(p->f, "r2", metrics.r2);
-    if (!s)
-        s = mcr_plot_title(p, "Predicted and observed: R² %s, root mean squared error %s",
-                           mcr_plot_number(p, metrics.r2, 3),
-                           mcr_plot_number(p, sqrt(metrics.mse), 3));
     p->f->aspect = 0.42;
-    return s ? s : mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+    mcr_figure_set_number(p->f, "mse", metrics.mse);
+    mcr_figure_set_number(p->f, "r2", metrics.r2);
+    mcr_plot_title(p, "Predicted and observed: R² %s, root mean squared error %s",
+                   mcr_plot_number(p, metrics.r2, 3), mcr_plot_number(p, sqrt(metrics.mse), 3));
+    mcr_plot_subtitle(p, "%s", mcr_plot_made_by(p));
+    return s;
 }
 
 const mcr_plot_type mcr_plot_residuals = {
     {"residuals", "predicted and observed numbers, and their differences",
      "a model of a regression, and data with targets"},
-    make_residuals,
+    .make = make_residuals,
+    .tasks = 1u << MCR_REGRESS,
+    .data = true,
+    .targets = true,
 };

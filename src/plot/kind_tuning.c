@@ -304,17 +304,14 @@ static mcr_status draw(mcr_plotting *p, search *s)
                  : count == 1 ? draw_line(p, s, two)
                               : draw_map(p, s, two);
     const tried *best = &s->point[s->best];
-    if (!status)
-        status = mcr_figure_set_number(p->f, "best", best->score);
-    if (!status)
-        status = mcr_plot_title(p, "Search: best %.40s %s", s->metric,
-                                mcr_plot_number(p, best->score, 4));
+    mcr_figure_set_number(p->f, "best", best->score);
+    mcr_plot_title(p, "Search: best %.40s %s", s->metric, mcr_plot_number(p, best->score, 4));
     char kernel[320], options[200];
     mcr_plot_shorten(best->kernel, kernel, sizeof kernel, false);
     mcr_plot_shorten(best->options, options, sizeof options, true);
-    return status ? status
-                  : mcr_plot_subtitle(p, "chosen: %s%s%s; %lld points", kernel,
-                                      *options ? ", " : "", options, (long long)s->count);
+    mcr_plot_subtitle(p, "chosen: %s%s%s; %lld points", kernel, *options ? ", " : "", options,
+                      (long long)s->count);
+    return status;
 }
 
 /* ---- where the points come from ------------------------------------------------------------- */
@@ -390,7 +387,7 @@ static mcr_status make(mcr_plotting *p)
 {
     const char *table = p->model ? mcr_model_tuning(p->model) : NULL;
     if (!table)
-        return mcr_plot_needs(p, "tuning", "a model that was found by a search (tune)");
+        return mcr_plot_needs(p, "a model that was found by a search (tune)");
     char *text = mcr_blocks_text(&p->scratch, table), *at = text;
     int64_t lines = 0;
     for (const char *c = table; *c; c++)
@@ -418,5 +415,5 @@ static mcr_status make(mcr_plotting *p)
 const mcr_plot_type mcr_plot_tuning = {
     {"tuning", "scores of a search over its parameters, with the chosen point",
      "a model trained by tune"},
-    make,
+    .make = make,
 };

@@ -56,9 +56,8 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
         names[i] = types[i]->info.name;
         if (strcmp(kind, names[i]) == 0) {
             p->f->kind = names[i];
-            mcr_status s = types[i]->make(p);
-            /* A label that could not be copied is an error. */
-            return !s && (p->f->pool.failed || p->scratch.failed) ? MCR_NO_MEMORY : s;
+            mcr_status s = mcr_plot_needs_all(p, types[i]);
+            return s ? s : types[i]->make(p);
         }
     }
     const char *near = mcr_nearest(kind, names);
@@ -73,7 +72,7 @@ mcr_status mcr_plot_make(mcr_plotting *p, const char *kind)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
+void mcr_plot_title(mcr_plotting *p, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -86,10 +85,9 @@ mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...)
         *colon = '\0';
     if (!p->f->title)
         p->f->title = mcr_blocks_text(&p->f->pool, p->how->title ? p->how->title : text);
-    return p->f->title ? MCR_OK : MCR_NO_MEMORY;
 }
 
-mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
+void mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -102,7 +100,6 @@ mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...)
         strcpy(text + bytes, bytes < sizeof text - 4 ? "…" : "");
     if (!p->f->subtitle)
         p->f->subtitle = mcr_blocks_text(&p->f->pool, text);
-    return p->f->subtitle ? MCR_OK : MCR_NO_MEMORY;
 }
 
 void mcr_plot_shorten(const char *from, char *to, size_t capacity, bool commas)
@@ -193,6 +190,9 @@ static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
 
 mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made)
 {
+    /* A label that could not be copied is an error. */
+    if (!made && (p->f->pool.failed || p->scratch.failed))
+        made = MCR_NO_MEMORY;
     mcr_blocks_free(&p->scratch);
     if (made) {
         mcr_figure_close(p->f);

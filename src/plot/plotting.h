@@ -35,6 +35,9 @@ typedef struct mcr_plot_type {
         const char *name, *summary, *needs;
     } info;
     mcr_status (*make)(mcr_plotting *p);
+    unsigned tasks; /* the model that make needs, as bits 1 << task; 0: it checks that itself */
+    bool data;      /* make needs data as well, */
+    bool targets;   /* with targets */
 } mcr_plot_type;
 
 #define PLOT(name) extern const mcr_plot_type mcr_plot_##name;
@@ -51,15 +54,15 @@ mcr_status mcr_plot_refuse(const mcr_plotting *p, mcr_status status, const char 
     MCR_PRINTF(3, 4);
 
 /* MCR_BAD_CALL if something is missing: "roc needs a model of a classifier". */
-mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what);
-/* MCR_BAD_CALL unless there are data and a model for one of these tasks (bits 1 << task). */
-mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data);
+mcr_status mcr_plot_needs(const mcr_plotting *p, const char *what);
+/* MCR_BAD_CALL or MCR_BAD_DATA unless there are the model, the data and the targets of the kind. */
+mcr_status mcr_plot_needs_all(const mcr_plotting *p, const mcr_plot_type *type);
 /* MCR_BAD_DATA unless the data have classes (numbers: targets). */
-mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind);
+mcr_status mcr_plot_needs_targets(const mcr_plotting *p);
 
 /* Title and subtitle, unless the caller has set them. The subtitle names learner and kernel. */
-mcr_status mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
-mcr_status mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
+void mcr_plot_title(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
+void mcr_plot_subtitle(mcr_plotting *p, const char *format, ...) MCR_PRINTF(2, 3);
 /* Ends a call that makes a figure: frees the scratch memory, and the figure if making it failed. */
 mcr_status mcr_plot_finish(mcr_figure **out, mcr_plotting *p, mcr_status made);
 /* "rbf(gamma=2), C=10", borrowed from the scratch memory. */
@@ -101,6 +104,9 @@ mcr_status mcr_plot_scatter(mcr_plotting *p, mcr_panel *panel, const mcr_scatter
 /* Class names and numbers of the data; those of the model's classes if it has them (-1:
  * unknown). */
 mcr_status mcr_plot_classes(mcr_plotting *p, const mcr_data *data, mcr_scatter *s);
+/* The clusters that a model assigns, as classes. */
+mcr_status mcr_plot_by_cluster(mcr_plotting *p, const mcr_model *model, const mcr_data *data,
+                               mcr_scatter *s);
 /* A histogram of the values, by class if the scatter has classes. */
 mcr_status mcr_plot_histogram(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s,
                               const double *v);
@@ -158,6 +164,11 @@ typedef struct mcr_grid {
 
 /* Evaluates the nodes. */
 mcr_status mcr_grid_fill(mcr_plotting *p, mcr_grid *g);
+/* Nodes over the ranges of the plane. The grid extends one cell beyond the axes on each side, so
+ * that lines end at the frame. */
+mcr_grid mcr_grid_over(const mcr_plane *plane, int64_t cols, int64_t rows, mcr_panel *panel);
+/* A mark of cells for values at the nodes. */
+mcr_mark *mcr_grid_cells(mcr_plotting *p, mcr_panel *panel, const mcr_grid *g, const char *name);
 /* The contour of f at a level (labels: where f, then the number of a class, changes) as an
  * interrupted line. Crossings of grid edges are located by bisection of f itself, to 1/500 of a
  * cell. */

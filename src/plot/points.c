@@ -168,6 +168,28 @@ mcr_status mcr_plot_classes(mcr_plotting *p, const mcr_data *data, mcr_scatter *
     return status;
 }
 
+mcr_status mcr_plot_by_cluster(mcr_plotting *p, const mcr_model *model, const mcr_data *data,
+                               mcr_scatter *s)
+{
+    int64_t n = mcr_data_count(data);
+    double *value = mcr_blocks_reals(&p->scratch, n);
+    int32_t *class_of = mcr_blocks_take(&p->scratch, n, sizeof *class_of);
+    s->classes = mcr_model_outputs(model);
+    const char **name = mcr_blocks_take(&p->scratch, s->classes, sizeof *name);
+    if (!value || !class_of || !name)
+        return MCR_NO_MEMORY;
+    mcr_status status = mcr_predict(p->ctx, model, data, value, NULL, NULL);
+    for (int64_t i = 0; i < n && !status; i++)
+        class_of[i] = (int32_t)value[i];
+    for (int64_t c = 0; c < s->classes && !status; c++) {
+        name[c] = mcr_blocks_format(&p->scratch, "cluster %lld", (long long)c + 1);
+        status = name[c] ? MCR_OK : MCR_NO_MEMORY;
+    }
+    s->class_of = class_of;
+    s->class_name = name;
+    return status;
+}
+
 /* ---- histograms and rules ------------------------------------------------------------------- */
 
 static mcr_status add_bars(mcr_plotting *p, mcr_panel *panel, const mcr_scatter *s, int64_t class,

@@ -231,12 +231,12 @@ mcr_status mcr_plot_refuse(const mcr_plotting *p, mcr_status status, const char 
                  : mcr_fail(p->ctx, status, "%s", text);
 }
 
-mcr_status mcr_plot_needs(const mcr_plotting *p, const char *kind, const char *what)
+mcr_status mcr_plot_needs(const mcr_plotting *p, const char *what)
 {
-    return mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs %s", kind, what);
+    return mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs %s", p->f->kind, what);
 }
 
-mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigned tasks, bool data)
+mcr_status mcr_plot_needs_all(const mcr_plotting *p, const mcr_plot_type *type)
 {
     static const char *const of[] = {
         [MCR_CLASSIFY] = "a classifier",
@@ -245,22 +245,20 @@ mcr_status mcr_plot_needs_model(const mcr_plotting *p, const char *kind, unsigne
         [MCR_CLUSTER] = "clusters",
         [MCR_TRANSFORM] = "coordinates (pca, fisher, cca)",
     };
-    if (!is_of(p, tasks)) {
+    if (type->tasks && !is_of(p, type->tasks)) {
         int first = 1;
-        while (!(tasks & 1u << first))
+        while (!(type->tasks & 1u << first))
             first++;
-        return mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs a model of %s", kind, of[first]);
+        return mcr_plot_refuse(p, MCR_BAD_CALL, "%s needs a model of %s", p->f->kind, of[first]);
     }
-    if (data && !p->data)
-        return mcr_plot_refuse(p, MCR_BAD_CALL,
-                               "%s needs data in addition to the model: objects with their targets",
-                               kind);
-    return MCR_OK;
+    if (type->data && !p->data)
+        return mcr_plot_needs(p, "data in addition to the model: objects with their targets");
+    return type->targets ? mcr_plot_needs_targets(p) : MCR_OK;
 }
 
-mcr_status mcr_plot_needs_targets(const mcr_plotting *p, const char *kind)
+mcr_status mcr_plot_needs_targets(const mcr_plotting *p)
 {
-    return has_targets(p)
-               ? MCR_OK
-               : mcr_plot_refuse(p, MCR_BAD_DATA, "%s needs targets, and the data have none", kind);
+    return has_targets(p) ? MCR_OK
+                          : mcr_plot_refuse(p, MCR_BAD_DATA,
+                                            "%s needs targets, and the data have none", p->f->kind);
 }

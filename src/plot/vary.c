@@ -87,7 +87,7 @@ mcr_status mcr_plot_vary(mcr_plotting *p, const char *name, double value, mcr_op
     *options = NULL;
     mcr_status s = p->model       ? mcr_options_of(options, p->ctx, p->model)
                    : how->options ? mcr_options_copy(options, how->options)
-                                  : mcr_plot_needs(p, p->f->kind, "a model, or a learner");
+                                  : mcr_plot_needs(p, "a model, or a learner");
     const mcr_kernel *given = p->model ? p->model->kernel : how->kernel;
     const char *expression = given ? mcr_kernel_text(given) : NULL;
     mcr_print_real(text, value);

@@ -130,11 +130,7 @@ static mcr_status mix_columns(mcr_store **out, const mcr_mixer *m, int64_t first
             s->dense[i * cols + c] = row[c] + (how->moved == first + c ? how->by : 0);
         }
     mcr_free(m->ctx, row);
-    if (status)
-        mcr_store_free(s);
-    else
-        *out = s;
-    return status;
+    return mcr_store_give(out, s, status);
 }
 
 /* A field whose objects are whole. */

@@ -6,7 +6,6 @@
 #include "data/format/csv_maker.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -32,8 +31,7 @@ static mcr_status no_column(const mcr_csv_maker *m, const char *word, const char
     if (!plan->header)
         return mcr_fail_at(
             m->ctx, MCR_BAD_CALL, m->file, 0,
-            "no column \"%s\" for the %s: the file has no header; give a number from "
-            "1 to %" PRId64,
+            "no column \"%s\" for the %s: the file has no header; give a number from 1 to %" PRId64,
             word, what, plan->columns);
     const char **names = mcr_alloc(m->ctx, (size_t)plan->columns + 1, sizeof *names);
     if (names == NULL)

@@ -266,9 +266,7 @@ static mcr_status check_classes(mcr *ctx, const char *const *files)
         name_class(*i, &path, &a, &a_length);
         if (a_length == 0)
             return mcr_fail(ctx, MCR_BAD_CALL,
-                            "class file \"%s\": its name gives no class; use "
-                            "word=path",
-                            *i);
+                            "class file \"%s\": its name gives no class; use word=path", *i);
         for (const char *const *j = files; j < i; j++) {
             name_class(*j, &path, &b, &b_length);
             if (a_length == b_length && memcmp(a, b, a_length) == 0)

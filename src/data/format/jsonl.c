@@ -92,6 +92,7 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *we
     if (!field->name)
         return MCR_NO_MEMORY;
     r->fields++;
+    field->json = &r->json;
     int64_t t = 0;
     while (t < r->targets.count && strcmp(field->name, r->targets.word[t]) != 0)
         t++;
@@ -104,7 +105,7 @@ static mcr_status add_field(reader *r, const mcr_json_value *key, const char *we
         field->role = MCR_JSONL_NAME;
         field->join = r->join;
     } else
-        return mcr_jsonl_classify(&r->json, field->name, key + 1, &field->role);
+        return mcr_jsonl_classify(field, key + 1);
     return MCR_OK;
 }
 
@@ -150,7 +151,7 @@ static mcr_status open_fields(reader *r, const mcr_json_value *object)
     }
     share_numbers(r);
     for (int64_t i = 0; status == MCR_OK && i < r->fields; i++)
-        status = mcr_jsonl_open(&r->field[i], r->ctx);
+        status = mcr_jsonl_open(&r->field[i]);
     return status;
 }
 
@@ -189,7 +190,7 @@ static mcr_status add_object(reader *r)
         if (field->seen == r->count + 1)
             return mcr_json_fail(&r->json, key, "key \"%s\" occurs twice", field->name);
         field->seen = r->count + 1;
-        status = mcr_jsonl_add(field, &r->json, key + 1, r->count);
+        status = mcr_jsonl_add(field, key + 1, r->count);
     }
     if (status == MCR_OK && object->count < r->fields)
         return fail_missing(r, object);

@@ -24,6 +24,7 @@ typedef enum mcr_jsonl_role {
 
 /* One key of the objects, fixed by the first line. */
 typedef struct mcr_jsonl_field {
+    const mcr_json *json; /* the line */
     mcr_jsonl_role role;
     char *name;
     int64_t seen; /* number of the last object with this key, from 1 */
@@ -53,13 +54,11 @@ typedef struct mcr_jsonl_field {
 
 /* The kind of a key from its value in the first line: number, dense, sparse, strings, graphs or
  * precomputed. */
-mcr_status mcr_jsonl_classify(const mcr_json *json, const char *name, const mcr_json_value *value,
-                              mcr_jsonl_role *role);
+mcr_status mcr_jsonl_classify(mcr_jsonl_field *field, const mcr_json_value *value);
 /* Creates the store for the role. */
-mcr_status mcr_jsonl_open(mcr_jsonl_field *field, mcr *ctx);
+mcr_status mcr_jsonl_open(mcr_jsonl_field *field);
 /* Appends the value for object n (from 0). */
-mcr_status mcr_jsonl_add(mcr_jsonl_field *field, const mcr_json *json, const mcr_json_value *value,
-                         int64_t n);
+mcr_status mcr_jsonl_add(mcr_jsonl_field *field, const mcr_json_value *value, int64_t n);
 /* Passes the field to the builder; n objects. */
 mcr_status mcr_jsonl_finish(mcr_jsonl_field *field, mcr_builder *builder, int64_t n);
 void mcr_jsonl_close(mcr_jsonl_field *field, mcr *ctx);

@@ -4,6 +4,8 @@
  */
 #include "data/format/jsonl.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/join.h"
@@ -18,31 +20,39 @@ enum {
     CAPACITY_EDGE_LABEL = 4
 };
 
+#define RESERVE(array, which, count)                                                               \
+    mcr_reserve(f->json->ctx, &(array), &f->capacity[which], (count), sizeof *(array))
+
 /* Labels of the nodes and edges of a field; 0: unknown so far. */
 enum { PLAIN = 1, NUMBERS = 2, WORDS = 3 };
 
 /* The least memory for a node; a line may claim any number of them. */
 enum { NODE_BYTES = 16 };
 
-static const char *type_name(mcr_json_type type)
+/* Fails with the name of the key before the text. */
+static mcr_status refuse(const mcr_jsonl_field *f, const mcr_json_value *at, const char *format,
+                         ...) MCR_PRINTF(3, 4);
+static mcr_status refuse(const mcr_jsonl_field *f, const mcr_json_value *at, const char *format,
+                         ...)
 {
-    switch (type) {
-    case MCR_JSON_NULL: return "null";
-    case MCR_JSON_FALSE:
-    case MCR_JSON_TRUE: return "true or false";
-    case MCR_JSON_NUMBER: return "a number";
-    case MCR_JSON_STRING: return "a string";
-    case MCR_JSON_ARRAY: return "an array";
-    case MCR_JSON_OBJECT: return "an object";
-    }
-    return "";
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return mcr_json_fail(f->json, at, "key \"%s\": %s", f->name, text);
 }
 
-static mcr_status fail_type(const mcr_json *json, const char *name, const mcr_json_value *found,
+static mcr_status fail_type(const mcr_jsonl_field *f, const mcr_json_value *found,
                             const char *wanted)
 {
-    return mcr_json_fail(json, found, "key \"%s\": found %s where %s was expected", name,
-                         type_name(found->type), wanted);
+    static const char *const names[] = {
+        [MCR_JSON_NULL] = "null",          [MCR_JSON_FALSE] = "true or false",
+        [MCR_JSON_TRUE] = "true or false", [MCR_JSON_NUMBER] = "a number",
+        [MCR_JSON_STRING] = "a string",    [MCR_JSON_ARRAY] = "an array",
+        [MCR_JSON_OBJECT] = "an object",
+    };
+    return refuse(f, found, "found %s where %s was expected", names[found->type], wanted);
 }
 
 /* A member of an object by either of two names. */
@@ -54,9 +64,8 @@ static const mcr_json_value *member(const mcr_json_value *object, const char *na
 }
 
 /* Unexpected members are most likely typing errors; `count` is the expected number. */
-static mcr_status check_members(const mcr_json *json, const char *name,
-                                const mcr_json_value *object, const char *const *allowed,
-                                int64_t count)
+static mcr_status check_members(const mcr_jsonl_field *f, const mcr_json_value *object,
+                                const char *const *allowed, int64_t count)
 {
     const mcr_json_value *key = object + 1;
     for (int64_t i = 0; i < object->count; i++, key = mcr_json_next(key + 1)) {
@@ -64,72 +73,66 @@ static mcr_status check_members(const mcr_json *json, const char *name,
         while (*a && !mcr_json_is(key, *a))
             a++;
         if (!*a)
-            return mcr_json_fail(json, key, "key \"%s\": unknown member \"%.*s\"", name,
-                                 (int)key->count, key->text);
+            return refuse(f, key, "unknown member \"%.*s\"", (int)key->count, key->text);
     }
     if (object->count > count)
-        return mcr_json_fail(json, object, "key \"%s\": a member occurs twice", name);
+        return refuse(f, object, "a member occurs twice");
     return MCR_OK;
 }
 
-mcr_status mcr_jsonl_classify(const mcr_json *json, const char *name, const mcr_json_value *value,
-                              mcr_jsonl_role *role)
+mcr_status mcr_jsonl_classify(mcr_jsonl_field *f, const mcr_json_value *value)
 {
     switch (value->type) {
     case MCR_JSON_NUMBER:
     case MCR_JSON_FALSE:
-    case MCR_JSON_TRUE: *role = MCR_JSONL_NUMBER; return MCR_OK;
-    case MCR_JSON_STRING: *role = MCR_JSONL_STRINGS; return MCR_OK;
-    case MCR_JSON_ARRAY: *role = MCR_JSONL_DENSE; return MCR_OK;
-    case MCR_JSON_NULL: return fail_type(json, name, value, "a value");
+    case MCR_JSON_TRUE: f->role = MCR_JSONL_NUMBER; return MCR_OK;
+    case MCR_JSON_STRING: f->role = MCR_JSONL_STRINGS; return MCR_OK;
+    case MCR_JSON_ARRAY: f->role = MCR_JSONL_DENSE; return MCR_OK;
+    case MCR_JSON_NULL: return fail_type(f, value, "a value");
     case MCR_JSON_OBJECT: break;
     }
     if (member(value, "nodes", "edges"))
-        *role = MCR_JSONL_GRAPHS;
+        f->role = MCR_JSONL_GRAPHS;
     else if (member(value, "i", "indices"))
-        *role = MCR_JSONL_SPARSE;
+        f->role = MCR_JSONL_SPARSE;
     else if (member(value, "k", NULL))
-        *role = MCR_JSONL_PRECOMPUTED;
+        f->role = MCR_JSONL_PRECOMPUTED;
     else if (member(value, "hex", NULL))
-        *role = MCR_JSONL_STRINGS;
+        f->role = MCR_JSONL_STRINGS;
     else
-        return mcr_json_fail(json, value,
-                             "key \"%s\": an object should have \"nodes\" and \"edges\" (a graph), "
-                             "\"i\" and \"v\" (a sparse vector), \"hex\" or \"k\"",
-                             name);
+        return refuse(f, value,
+                      "an object should have \"nodes\" and \"edges\" (a graph), "
+                      "\"i\" and \"v\" (a sparse vector), \"hex\" or \"k\"");
     return MCR_OK;
 }
 
 /* ---- target, weight, strings ---------------------------------------------------------------- */
 
-static mcr_status add_target(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                             int64_t n)
+static mcr_status add_target(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     bool word = v->type != MCR_JSON_NUMBER;
     if (v->type == MCR_JSON_NULL || v->type >= MCR_JSON_ARRAY)
-        return fail_type(json, f->name, v, "a number or a word");
+        return fail_type(f, v, "a number or a word");
     if (n == 0)
         f->words = word;
     if (word != f->words)
-        return fail_type(json, f->name, v, f->words ? "a word" : "a number");
+        return fail_type(f, v, f->words ? "a word" : "a number");
     if (v->type == MCR_JSON_TRUE)
         return mcr_labels_add(f->labels, "true", 4);
     if (v->type == MCR_JSON_FALSE)
         return mcr_labels_add(f->labels, "false", 5);
     if (v->count == 0 || memchr(v->text, 0, (size_t)v->count))
-        return mcr_json_fail(json, v, "key \"%s\": a label that is empty or contains a NUL",
-                             f->name);
+        return refuse(f, v, "a label that is empty or contains a NUL");
     return mcr_labels_add(f->labels, v->text, (size_t)v->count);
 }
 
-static mcr_status add_weight(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                             int64_t n)
+static mcr_status add_weight(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     if (v->type != MCR_JSON_NUMBER)
-        return fail_type(json, f->name, v, "a number");
+        return fail_type(f, v, "a number");
     if (v->number < 0 && f->role == MCR_JSONL_WEIGHT)
-        return mcr_json_fail(json, v, "key \"%s\": a weight may not be negative", f->name);
-    mcr_status status = mcr_reserve(json->ctx, &f->weight, &f->capacity[0], n + 1,
+        return refuse(f, v, "a weight may not be negative");
+    mcr_status status = mcr_reserve(f->json->ctx, &f->weight, &f->capacity[0], n + 1,
                                     sizeof *f->weight);
     if (status == MCR_OK)
         f->weight[n] = v->number;
@@ -144,7 +147,7 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *hex)
+static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json_value *hex)
 {
     char *to;
     mcr_status status = mcr_strings_add(&f->strings, NULL, 0);
@@ -153,42 +156,39 @@ static mcr_status add_hex(mcr_jsonl_field *f, const mcr_json *json, const mcr_js
     for (int64_t i = 0; status == MCR_OK && i + 1 < hex->count; i += 2) {
         int high = hex_digit(hex->text[i]), low = hex_digit(hex->text[i + 1]);
         if (high < 0 || low < 0)
-            return mcr_json_fail(
-                json, hex, "key \"%s\": \"hex\" has characters that are not hexadecimal digits",
-                f->name);
+            return refuse(f, hex, "\"hex\" has characters that are not hexadecimal digits");
         *to++ = (char)(high << 4 | low);
     }
     return status;
 }
 
-static mcr_status add_string(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
+static mcr_status add_string(mcr_jsonl_field *f, const mcr_json_value *v)
 {
     static const char *const allowed[] = {"hex", NULL};
     if (v->type == MCR_JSON_STRING)
         return mcr_strings_add(&f->strings, v->text, (size_t)v->count);
     const mcr_json_value *hex = mcr_json_find(v, "hex");
     if (!hex)
-        return fail_type(json, f->name, v, "a string");
-    mcr_status status = check_members(json, f->name, v, allowed, 1);
+        return fail_type(f, v, "a string");
+    mcr_status status = check_members(f, v, allowed, 1);
     if (status != MCR_OK)
         return status;
     if (hex->type != MCR_JSON_STRING || hex->count % 2)
-        return mcr_json_fail(json, hex, "key \"%s\": \"hex\" should be pairs of hexadecimal digits",
-                             f->name);
-    return add_hex(f, json, hex);
+        return refuse(f, hex, "\"hex\" should be pairs of hexadecimal digits");
+    return add_hex(f, hex);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
-static mcr_status add_number(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                             int64_t n)
+static mcr_status add_number(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     mcr_jsonl_field *home = f->home;
     int64_t cols = home->store->cols;
     if (v->type != MCR_JSON_NUMBER && v->type != MCR_JSON_TRUE && v->type != MCR_JSON_FALSE)
-        return fail_type(json, f->name, v, "a number");
-    mcr_status status = mcr_reserve(json->ctx, &home->store->dense, &home->capacity[CAPACITY_DENSE],
-                                    (n + 1) * cols, sizeof(double));
+        return fail_type(f, v, "a number");
+    mcr_status status = mcr_reserve(f->json->ctx, &home->store->dense,
+                                    &home->capacity[CAPACITY_DENSE], (n + 1) * cols,
+                                    sizeof(double));
     if (status == MCR_OK)
         home->store->dense[n * cols + f->column] = v->type == MCR_JSON_NUMBER
                                                        ? v->number
@@ -197,99 +197,91 @@ static mcr_status add_number(mcr_jsonl_field *f, const mcr_json *json, const mcr
 }
 
 /* An array of cols numbers as row n. */
-static mcr_status add_row(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                          int64_t n)
+static mcr_status add_row(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     mcr_store *s = f->store;
     if (v->type != MCR_JSON_ARRAY)
-        return fail_type(json, f->name, v, "an array of numbers");
+        return fail_type(f, v, "an array of numbers");
     if (v->count == 0)
-        return mcr_json_fail(json, v, "key \"%s\": the array is empty", f->name);
+        return refuse(f, v, "the array is empty");
     if (n == 0)
         s->cols = v->count;
     if (v->count != s->cols)
-        return mcr_json_fail(json, v, "key \"%s\": %lld numbers, but %lld in the first line",
-                             f->name, (long long)v->count, (long long)s->cols);
-    mcr_status status = mcr_reserve(json->ctx, &s->dense, &f->capacity[CAPACITY_DENSE],
-                                    (n + 1) * s->cols, sizeof(double));
+        return refuse(f, v, "%lld numbers, but %lld in the first line", (long long)v->count,
+                      (long long)s->cols);
+    mcr_status status = RESERVE(s->dense, CAPACITY_DENSE, (n + 1) * s->cols);
     if (status != MCR_OK)
         return status;
     double *to = s->dense + n * s->cols;
     const mcr_json_value *e = v + 1;
     for (int64_t i = 0; i < v->count; i++, e = mcr_json_next(e)) {
         if (e->type != MCR_JSON_NUMBER)
-            return fail_type(json, f->name, e, "a number");
+            return fail_type(f, e, "a number");
         to[i] = e->number;
     }
     return MCR_OK;
 }
 
-static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                                  int64_t n)
+static mcr_status add_precomputed(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     static const char *const allowed[] = {"k", "id", NULL};
     const mcr_json_value *k = mcr_json_find(v, "k"), *id = mcr_json_find(v, "id");
     if (!k)
-        return fail_type(json, f->name, v, "an object with \"k\"");
-    mcr_status status = check_members(json, f->name, v, allowed, id ? 2 : 1);
+        return fail_type(f, v, "an object with \"k\"");
+    mcr_status status = check_members(f, v, allowed, id ? 2 : 1);
     if (status == MCR_OK)
-        status = add_row(f, json, k, n);
+        status = add_row(f, k, n);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->store->id, &f->capacity[CAPACITY_ID], n + 1,
-                             sizeof(int64_t));
+        status = RESERVE(f->store->id, CAPACITY_ID, n + 1);
     if (status != MCR_OK)
         return status;
     if (n == 0)
         f->named = id != NULL;
     if (f->named != (id != NULL))
-        return mcr_json_fail(json, v, "key \"%s\": \"id\" should be in all lines or in none",
-                             f->name);
+        return refuse(f, v, "\"id\" should be in all lines or in none");
     f->store->id[n] = -1;
     if (id && (!mcr_json_int(id, &f->store->id[n]) || f->store->id[n] < -1 ||
                f->store->id[n] >= f->store->cols))
-        return mcr_json_fail(json, id, "key \"%s\": \"id\" should be an integer from -1 to %lld",
-                             f->name, (long long)f->store->cols - 1);
+        return refuse(f, id, "\"id\" should be an integer from -1 to %lld",
+                      (long long)f->store->cols - 1);
     return MCR_OK;
 }
 
 /* The number of columns that a sparse vector declares; it must be the same in all lines. */
-static mcr_status read_width(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
+static mcr_status read_width(mcr_jsonl_field *f, const mcr_json_value *v,
                              const mcr_json_value *width, int64_t n)
 {
     int64_t cols = 0;
     if (n == 0)
         f->named = width != NULL;
     if (f->named != (width != NULL))
-        return mcr_json_fail(json, v, "key \"%s\": \"n\" should be in all lines or in none",
-                             f->name);
+        return refuse(f, v, "\"n\" should be in all lines or in none");
     if (!width)
         return MCR_OK;
     if (!mcr_json_int(width, &cols) || cols < 1 || cols > INT32_MAX)
-        return mcr_json_fail(json, width, "key \"%s\": \"n\" should be a number of columns",
-                             f->name);
+        return refuse(f, width, "\"n\" should be a number of columns");
     if (n == 0)
         f->store->cols = cols;
     if (cols != f->store->cols)
-        return mcr_json_fail(json, width, "key \"%s\": \"n\" is %lld, but %lld in the first line",
-                             f->name, (long long)cols, (long long)f->store->cols);
+        return refuse(f, width, "\"n\" is %lld, but %lld in the first line", (long long)cols,
+                      (long long)f->store->cols);
     return MCR_OK;
 }
 
-static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *i,
-                            const mcr_json_value *v, int64_t to, bool first)
+static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json_value *i, const mcr_json_value *v,
+                            int64_t to, bool first)
 {
     mcr_store *s = f->store;
     int64_t column;
     if (!mcr_json_int(i, &column) || column < 0 || column >= INT32_MAX)
-        return mcr_json_fail(json, i, "key \"%s\": an index should be an integer from 0", f->name);
+        return refuse(f, i, "an index should be an integer from 0");
     if (!first && column <= s->index[to - 1])
-        return mcr_json_fail(json, i, "key \"%s\": index %lld after %d: indices must be ascending",
-                             f->name, (long long)column, s->index[to - 1]);
+        return refuse(f, i, "index %lld after %d: indices must be ascending", (long long)column,
+                      s->index[to - 1]);
     if (f->named && column >= s->cols)
-        return mcr_json_fail(json, i, "key \"%s\": index %lld, but \"n\" is %lld", f->name,
-                             (long long)column, (long long)s->cols);
+        return refuse(f, i, "index %lld, but \"n\" is %lld", (long long)column, (long long)s->cols);
     if (v->type != MCR_JSON_NUMBER)
-        return fail_type(json, f->name, v, "a number");
+        return fail_type(f, v, "a number");
     if (column >= s->cols)
         s->cols = column + 1;
     s->index[to] = (int32_t)column;
@@ -297,8 +289,7 @@ static mcr_status add_entry(mcr_jsonl_field *f, const mcr_json *json, const mcr_
     return MCR_OK;
 }
 
-static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                             int64_t n)
+static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     static const char *const allowed[] = {"i", "v", "n", "indices", "values", NULL};
     mcr_store *s = f->store;
@@ -306,27 +297,23 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
     const mcr_json_value *width = mcr_json_find(v, "n");
     if (v->type != MCR_JSON_OBJECT || !index || !value || index->type != MCR_JSON_ARRAY ||
         value->type != MCR_JSON_ARRAY)
-        return mcr_json_fail(json, v, "key \"%s\": a sparse vector is {\"i\": [..], \"v\": [..]}",
-                             f->name);
+        return refuse(f, v, "a sparse vector is {\"i\": [..], \"v\": [..]}");
     if (index->count != value->count)
-        return mcr_json_fail(json, v, "key \"%s\": %lld indices, but %lld values", f->name,
-                             (long long)index->count, (long long)value->count);
-    mcr_status status = check_members(json, f->name, v, allowed, width ? 3 : 2);
+        return refuse(f, v, "%lld indices, but %lld values", (long long)index->count,
+                      (long long)value->count);
+    mcr_status status = check_members(f, v, allowed, width ? 3 : 2);
     if (status == MCR_OK)
-        status = read_width(f, json, v, width, n);
+        status = read_width(f, v, width, n);
     int64_t used = s->start[n], need = used + index->count;
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->start, &f->capacity[CAPACITY_START], n + 2,
-                             sizeof(int64_t));
+        status = RESERVE(s->start, CAPACITY_START, n + 2);
     if (status == MCR_OK) /* one more, so that the arrays exist even if no row has an entry */
-        status = mcr_reserve(json->ctx, &s->index, &f->capacity[CAPACITY_INDEX], need + 1,
-                             sizeof(int32_t));
+        status = RESERVE(s->index, CAPACITY_INDEX, need + 1);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->value, &f->capacity[CAPACITY_VALUE], need + 1,
-                             sizeof(double));
+        status = RESERVE(s->value, CAPACITY_VALUE, need + 1);
     const mcr_json_value *i = index + 1, *e = value + 1;
     for (int64_t to = used; status == MCR_OK && to < need; to++) {
-        status = add_entry(f, json, i, e, to, to == used);
+        status = add_entry(f, i, e, to, to == used);
         i = mcr_json_next(i);
         e = mcr_json_next(e);
     }
@@ -337,144 +324,117 @@ static mcr_status add_sparse(mcr_jsonl_field *f, const mcr_json *json, const mcr
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-static mcr_status check_kind(const mcr_json *json, const char *name, const mcr_json_value *at,
-                             const char *what, int *kind, int found)
+static mcr_status check_kind(const mcr_jsonl_field *f, const mcr_json_value *at, const char *what,
+                             int *kind, int found)
 {
     if (*kind == 0)
         *kind = found;
     if (*kind == found)
         return MCR_OK;
-    return mcr_json_fail(json, at,
-                         "key \"%s\": all %s must be without labels, or all with labels "
-                         "of one kind",
-                         name, what);
+    return refuse(f, at, "all %s must be without labels, or all with labels of one kind", what);
 }
 
-static mcr_status read_node_label(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                                  int32_t *label)
+static mcr_status read_node_label(mcr_jsonl_field *f, const mcr_json_value *v, int32_t *label)
 {
     int64_t number;
     bool word = v->type == MCR_JSON_STRING;
     if (!word && v->type != MCR_JSON_NUMBER)
-        return fail_type(json, f->name, v, "a node's label");
-    mcr_status status = check_kind(json, f->name, v, "nodes", &f->node_kind,
-                                   word ? WORDS : NUMBERS);
+        return fail_type(f, v, "a node's label");
+    mcr_status status = check_kind(f, v, "nodes", &f->node_kind, word ? WORDS : NUMBERS);
     if (status != MCR_OK)
         return status;
     if (word) {
         if (memchr(v->text, 0, (size_t)v->count))
-            return mcr_json_fail(json, v, "key \"%s\": a label that contains a NUL", f->name);
-        return mcr_words_number(&f->node_words, json->ctx, v->text, (size_t)v->count, label);
+            return refuse(f, v, "a label that contains a NUL");
+        return mcr_words_number(&f->node_words, f->json->ctx, v->text, (size_t)v->count, label);
     }
     if (!mcr_json_int(v, &number) || number < INT32_MIN || number > INT32_MAX)
-        return mcr_json_fail(json, v,
-                             "key \"%s\": a label should be a word or an integer of 32 "
-                             "bits",
-                             f->name);
+        return refuse(f, v, "a label should be a word or an integer of 32 bits");
     *label = (int32_t)number;
     return MCR_OK;
 }
 
-static mcr_status add_nodes(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                            int64_t n)
+static mcr_status add_nodes(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     mcr_store *s = f->store;
     int64_t nodes = v->count, used = s->start[n];
     if (v->type == MCR_JSON_NUMBER && !mcr_json_int(v, &nodes))
         nodes = -1;
     if ((v->type != MCR_JSON_ARRAY && v->type != MCR_JSON_NUMBER) || nodes < 0)
-        return mcr_json_fail(json, v,
-                             "key \"%s\": \"nodes\" should be a list of labels, or how "
-                             "many there are",
-                             f->name);
-    if (nodes > INT32_MAX || (uint64_t)(used + nodes) > mcr_memory_budget(json->ctx) / NODE_BYTES)
-        return mcr_json_fail(json, v, "key \"%s\": so many nodes exceed the memory budget",
-                             f->name);
+        return refuse(f, v, "\"nodes\" should be a list of labels, or how many there are");
+    if (nodes > INT32_MAX ||
+        (uint64_t)(used + nodes) > mcr_memory_budget(f->json->ctx) / NODE_BYTES)
+        return refuse(f, v, "so many nodes exceed the memory budget");
     mcr_status status = MCR_OK;
     if (v->type == MCR_JSON_NUMBER && nodes > 0)
-        status = check_kind(json, f->name, v, "nodes", &f->node_kind, PLAIN);
+        status = check_kind(f, v, "nodes", &f->node_kind, PLAIN);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &s->start, &f->capacity[CAPACITY_START], n + 2,
-                             sizeof(int64_t));
+        status = RESERVE(s->start, CAPACITY_START, n + 2);
     if (status != MCR_OK)
         return status;
     s->start[n + 1] = used + nodes;
     if (v->type == MCR_JSON_NUMBER)
         return MCR_OK;
-    status = mcr_reserve(json->ctx, &s->node_label, &f->capacity[CAPACITY_NODE_LABEL], used + nodes,
-                         sizeof(int32_t));
+    status = RESERVE(s->node_label, CAPACITY_NODE_LABEL, used + nodes);
     const mcr_json_value *e = v + 1;
     for (int64_t i = 0; status == MCR_OK && i < nodes; i++, e = mcr_json_next(e))
-        status = read_node_label(f, json, e, &s->node_label[used + i]);
+        status = read_node_label(f, e, &s->node_label[used + i]);
     return status;
 }
 
-static mcr_status add_edge(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                           int64_t nodes, int64_t to)
+static mcr_status add_edge(mcr_jsonl_field *f, const mcr_json_value *v, int64_t nodes, int64_t to)
 {
     if (v->type != MCR_JSON_ARRAY || v->count < 2 || v->count > 3)
-        return mcr_json_fail(json, v, "key \"%s\": an edge is [a, b] or [a, b, label]", f->name);
+        return refuse(f, v, "an edge is [a, b] or [a, b, label]");
     int64_t number;
     for (int i = 0; i < 2; i++) {
         const mcr_json_value *end = v + 1 + i; /* of size 1, if it is a number */
         if (end->type != MCR_JSON_NUMBER || !mcr_json_int(end, &number))
-            return fail_type(json, f->name, end, "a node's number");
+            return fail_type(f, end, "a node's number");
         if (number < 0 || number >= nodes)
-            return mcr_json_fail(json, end,
-                                 "key \"%s\": there is no node %lld; the graph has %lld, "
-                                 "numbered from 0",
-                                 f->name, (long long)number, (long long)nodes);
+            return refuse(f, end, "there is no node %lld; the graph has %lld, numbered from 0",
+                          (long long)number, (long long)nodes);
         f->edge[to][i] = (int32_t)number;
     }
-    mcr_status status = check_kind(json, f->name, v, "edges", &f->edge_kind,
-                                   v->count == 3 ? NUMBERS : PLAIN);
+    mcr_status status = check_kind(f, v, "edges", &f->edge_kind, v->count == 3 ? NUMBERS : PLAIN);
     if (status != MCR_OK || v->count < 3)
         return status;
     if (!mcr_json_int(v + 3, &number) || number < INT32_MIN || number > INT32_MAX)
-        return mcr_json_fail(json, v + 3,
-                             "key \"%s\": an edge's label should be an integer of 32 "
-                             "bits",
-                             f->name);
+        return refuse(f, v + 3, "an edge's label should be an integer of 32 bits");
     f->edge_label[to] = (int32_t)number;
     return MCR_OK;
 }
 
-static mcr_status add_edges(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                            int64_t n)
+static mcr_status add_edges(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     int64_t nodes = f->store->start[n + 1] - f->store->start[n];
     int64_t used = f->edge_start[n], need = used + v->count;
     if (v->type != MCR_JSON_ARRAY)
-        return fail_type(json, f->name, v, "an array of edges");
-    mcr_status status = mcr_reserve(json->ctx, &f->edge_start, &f->capacity[CAPACITY_EDGE_START],
-                                    n + 2, sizeof(int64_t));
+        return fail_type(f, v, "an array of edges");
+    mcr_status status = RESERVE(f->edge_start, CAPACITY_EDGE_START, n + 2);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->edge, &f->capacity[CAPACITY_EDGE], need,
-                             sizeof *f->edge);
+        status = RESERVE(f->edge, CAPACITY_EDGE, need);
     if (status == MCR_OK)
-        status = mcr_reserve(json->ctx, &f->edge_label, &f->capacity[CAPACITY_EDGE_LABEL], need,
-                             sizeof(int32_t));
+        status = RESERVE(f->edge_label, CAPACITY_EDGE_LABEL, need);
     const mcr_json_value *e = v + 1;
     for (int64_t to = used; status == MCR_OK && to < need; to++, e = mcr_json_next(e))
-        status = add_edge(f, json, e, nodes, to);
+        status = add_edge(f, e, nodes, to);
     if (status == MCR_OK)
         f->edge_start[n + 1] = need;
     return status;
 }
 
-static mcr_status add_graph(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                            int64_t n)
+static mcr_status add_graph(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     static const char *const allowed[] = {"nodes", "edges", NULL};
     const mcr_json_value *nodes = mcr_json_find(v, "nodes"), *edges = mcr_json_find(v, "edges");
     if (!nodes || !edges)
-        return mcr_json_fail(json, v, "key \"%s\": a graph is {\"nodes\": .., \"edges\": [..]}",
-                             f->name);
-    mcr_status status = check_members(json, f->name, v, allowed, 2);
+        return refuse(f, v, "a graph is {\"nodes\": .., \"edges\": [..]}");
+    mcr_status status = check_members(f, v, allowed, 2);
     if (status == MCR_OK)
-        status = add_nodes(f, json, nodes, n);
+        status = add_nodes(f, nodes, n);
     if (status == MCR_OK)
-        status = add_edges(f, json, edges, n);
+        status = add_edges(f, edges, n);
     return status;
 }
 
@@ -489,8 +449,9 @@ static mcr_status open_starts(mcr *ctx, int64_t **start, int64_t *capacity)
     return status;
 }
 
-mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
+mcr_status mcr_jsonl_open(mcr_jsonl_field *f)
 {
+    mcr *ctx = f->json->ctx;
     mcr_status status = MCR_OK;
     switch (f->role) {
     case MCR_JSONL_TARGET: return mcr_labels_open(&f->labels, ctx);
@@ -523,28 +484,27 @@ mcr_status mcr_jsonl_open(mcr_jsonl_field *f, mcr *ctx)
 }
 
 /* A word, or a number as written. */
-static mcr_status add_name(const mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v)
+static mcr_status add_name(const mcr_jsonl_field *f, const mcr_json_value *v)
 {
     if (v->type != MCR_JSON_STRING && v->type != MCR_JSON_NUMBER)
-        return mcr_json_fail(json, v, "key \"%s\" names the object: it must be a word or a number",
-                             f->name);
+        return mcr_json_fail(f->json, v,
+                             "key \"%s\" names the object: it must be a word or a number", f->name);
     return mcr_join_name(f->join, v->text, (size_t)v->count);
 }
 
-mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json *json, const mcr_json_value *v,
-                         int64_t n)
+mcr_status mcr_jsonl_add(mcr_jsonl_field *f, const mcr_json_value *v, int64_t n)
 {
     switch (f->role) {
-    case MCR_JSONL_TARGET: return add_target(f, json, v, n);
+    case MCR_JSONL_TARGET: return add_target(f, v, n);
     case MCR_JSONL_TARGETS:
-    case MCR_JSONL_WEIGHT: return add_weight(f, json, v, n);
-    case MCR_JSONL_NAME: return add_name(f, json, v);
-    case MCR_JSONL_NUMBER: return add_number(f, json, v, n);
-    case MCR_JSONL_DENSE: return add_row(f, json, v, n);
-    case MCR_JSONL_SPARSE: return add_sparse(f, json, v, n);
-    case MCR_JSONL_STRINGS: return add_string(f, json, v);
-    case MCR_JSONL_GRAPHS: return add_graph(f, json, v, n);
-    case MCR_JSONL_PRECOMPUTED: return add_precomputed(f, json, v, n);
+    case MCR_JSONL_WEIGHT: return add_weight(f, v, n);
+    case MCR_JSONL_NAME: return add_name(f, v);
+    case MCR_JSONL_NUMBER: return add_number(f, v, n);
+    case MCR_JSONL_DENSE: return add_row(f, v, n);
+    case MCR_JSONL_SPARSE: return add_sparse(f, v, n);
+    case MCR_JSONL_STRINGS: return add_string(f, v);
+    case MCR_JSONL_GRAPHS: return add_graph(f, v, n);
+    case MCR_JSONL_PRECOMPUTED: return add_precomputed(f, v, n);
     }
     return MCR_OK;
 }

@@ -346,19 +346,9 @@ static mcr_status read_libsvm(mcr_builder *b, mcr *ctx, mcr_input *in,
         status = mcr_labels_open(&r.labels, ctx);
     if (status == MCR_OK)
         status = read_all(&r, options->features);
-    if (status == MCR_OK) {
-        status = mcr_builder_adopt(b, r.store);
-        r.store = NULL;
-    }
-    if (status == MCR_OK) {
-        status = mcr_builder_labels(b, r.labels);
-        r.labels = NULL;
-    }
     mcr_blocks_close(&r.blocks);
     mcr_free(ctx, r.row);
-    mcr_labels_close(r.labels);
-    mcr_store_free(r.store);
-    return status;
+    return mcr_builder_give(b, r.store, r.labels, status);
 }
 
 /* Confidence from the first lines: a label, then words with a colon. */

@@ -190,17 +190,9 @@ static mcr_status read_lines(mcr_builder *b, mcr *ctx, mcr_input *in,
         evaluate_ids(&r);
         r.store->count = r.rows;
         r.store->cols = r.cols;
-        status = mcr_builder_adopt(b, r.store);
-        r.store = NULL;
-    }
-    if (status == MCR_OK) {
-        status = mcr_builder_labels(b, r.labels);
-        r.labels = NULL;
     }
     mcr_blocks_close(&r.blocks);
-    mcr_store_free(r.store);
-    mcr_labels_close(r.labels);
-    return status;
+    return mcr_builder_give(b, r.store, r.labels, status);
 }
 
 static mcr_status read_matrix(mcr_builder *b, mcr *ctx, mcr_input *in,

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -57,47 +56,41 @@ enum { VALUE_BYTES = 1 << 16, MOST_VALUE = 1000000000, MOST_PATTERN = 256, MOST_
 typedef int authorizer(void *user, int action, const char *a, const char *b, const char *c,
                        const char *d);
 
-/* The functions of SQLite that are used. Handles are void *. */
-typedef struct sqlite {
-    int (*open_v2)(const char *path, void **db, int flags, const char *vfs);
-    int (*close)(void *db);
-    int (*limit)(void *db, int which, int value);
-    int (*db_config)(void *db, int which, ...);
-    int64_t (*memory_used)(void);
-    int64_t (*hard_heap_limit64)(int64_t bytes);
-    int64_t (*soft_heap_limit64)(int64_t bytes);
-    const char *(*errmsg)(void *db);
-    int (*set_authorizer)(void *db, authorizer *function, void *user);
-    void (*progress_handler)(void *db, int steps, int (*function)(void *user), void *user);
-    int (*prepare_v2)(void *db, const char *sql, int bytes, void **statement, const char **rest);
-    int (*step)(void *statement);
-    int (*finalize)(void *statement);
-    int (*column_count)(void *statement);
-    const char *(*column_name)(void *statement, int column);
-    int (*column_type)(void *statement, int column);
-    int64_t (*column_int64)(void *statement, int column);
-    double (*column_double)(void *statement, int column);
-    const unsigned char *(*column_text)(void *statement, int column);
-    int (*column_bytes)(void *statement, int column);
-} sqlite;
+/* The functions of SQLite that are used: type, name, parameters. Handles are void *. */
+#define FUNCTIONS(F)                                                                               \
+    F(int, open_v2, (const char *path, void **db, int flags, const char *vfs))                     \
+    F(int, close, (void *db))                                                                      \
+    F(int, limit, (void *db, int which, int value))                                                \
+    F(int, db_config, (void *db, int which, ...))                                                  \
+    F(int64_t, memory_used, (void))                                                                \
+    F(int64_t, hard_heap_limit64, (int64_t bytes))                                                 \
+    F(int64_t, soft_heap_limit64, (int64_t bytes))                                                 \
+    F(const char *, errmsg, (void *db))                                                            \
+    F(int, set_authorizer, (void *db, authorizer *function, void *user))                           \
+    F(void, progress_handler, (void *db, int steps, int (*function)(void *user), void *user))      \
+    F(int, prepare_v2,                                                                             \
+      (void *db, const char *sql, int bytes, void **statement, const char **rest))                 \
+    F(int, step, (void *statement))                                                                \
+    F(int, finalize, (void *statement))                                                            \
+    F(int, column_count, (void *statement))                                                        \
+    F(const char *, column_name, (void *statement, int column))                                    \
+    F(int, column_type, (void *statement, int column))                                             \
+    F(int64_t, column_int64, (void *statement, int column))                                        \
+    F(double, column_double, (void *statement, int column))                                        \
+    F(const unsigned char *, column_text, (void *statement, int column))                           \
+    F(int, column_bytes, (void *statement, int column))
 
-#define MEMBER(name)                                                                               \
-    {                                                                                              \
-        "sqlite3_" #name, offsetof(sqlite, name)                                                   \
-    }
+typedef struct sqlite {
+#define MEMBER(type, name, parameters) type(*name) parameters;
+    FUNCTIONS(MEMBER)
+} sqlite;
 
 static const struct {
     const char *name;
     size_t at;
 } members[] = {
-    MEMBER(open_v2),           MEMBER(close),        MEMBER(limit),
-    MEMBER(db_config),         MEMBER(memory_used),  MEMBER(hard_heap_limit64),
-    MEMBER(soft_heap_limit64), MEMBER(errmsg),       MEMBER(set_authorizer),
-    MEMBER(progress_handler),  MEMBER(prepare_v2),   MEMBER(step),
-    MEMBER(finalize),          MEMBER(column_count), MEMBER(column_name),
-    MEMBER(column_type),       MEMBER(column_int64), MEMBER(column_double),
-    MEMBER(column_text),       MEMBER(column_bytes),
-};
+#define NAMED(type, name, parameters) {"sqlite3_" #name, offsetof(sqlite, name)},
+    FUNCTIONS(NAMED)};
 
 /* A running query. */
 typedef struct rows {

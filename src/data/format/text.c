@@ -52,8 +52,8 @@ static mcr_status text_read(mcr_builder *builder, mcr *ctx, mcr_input *in,
             break;
         if (mcr_input_line_number(in) == 1)
             mcr_line_skip_mark(&line, &length);
-        if (!builder->skips.not_utf8 && !mcr_utf8_valid(line, length))
-            builder->skips.not_utf8 = mcr_input_line_number(in);
+        if (!builder->data->skips.not_utf8 && !mcr_utf8_valid(line, length))
+            builder->data->skips.not_utf8 = mcr_input_line_number(in);
         status = read_line(&strings, labels, in, line, length);
     }
     if (status == MCR_OK && mcr_strings_count(&strings) == 0)

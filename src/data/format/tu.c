@@ -31,6 +31,8 @@ typedef struct reader {
     int32_t *edge_label;
     int64_t edges, edge_capacity;
     int64_t *edge_start;
+    int32_t *label;  /* of the next line of a file of labels */
+    bool attributes; /* targets are numbers */
     mcr_labels *labels;
 } reader;
 
@@ -69,7 +71,30 @@ static const char *parse_int(const char *p, const char *end, int64_t *value)
     return p;
 }
 
-static mcr_status parse_label(mcr_input *in, const char *p, const char *end, int32_t *label)
+/* Takes every line of a file; if count >= 0, exactly so many `what`, one for each of `of`. */
+static mcr_status
+each_line(reader *r, mcr_input *in, int64_t count, const char *what, const char *of,
+          mcr_status (*take)(reader *r, mcr_input *in, const char *p, const char *end))
+{
+    for (int64_t i = 0;; i++) {
+        const char *p, *end;
+        mcr_status status = next_line(in, &p, &end);
+        if (status != MCR_OK)
+            return status;
+        if (!p && i < count)
+            return mcr_input_fail(in, "%lld %s for %lld %s", (long long)i, what, (long long)count,
+                                  of);
+        if (!p)
+            return MCR_OK;
+        if (i == count)
+            return mcr_input_fail(in, "more %s than the %lld %s", what, (long long)count, of);
+        status = take(r, in, p, end);
+        if (status != MCR_OK)
+            return status;
+    }
+}
+
+static mcr_status take_label(reader *r, mcr_input *in, const char *p, const char *end)
 {
     int64_t value;
     const char *stop = parse_int(p, end, &value);
@@ -79,15 +104,18 @@ static mcr_status parse_label(mcr_input *in, const char *p, const char *end, int
         return mcr_input_fail(in, "\"%.*s\" is not an integer label", (int)(end - p), p);
     if (value < INT32_MIN || value > INT32_MAX)
         return mcr_input_fail(in, "the label %lld does not fit 32 bits", (long long)value);
-    *label = (int32_t)value;
+    *r->label++ = (int32_t)value;
     return MCR_OK;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static mcr_status add_node(reader *r, mcr_input *in, int64_t graph)
+static mcr_status add_node(reader *r, mcr_input *in, const char *p, const char *end)
 {
     mcr_store *s = r->store;
+    int64_t graph;
+    if (parse_int(p, end, &graph) != end)
+        return mcr_input_fail(in, "\"%.*s\" is not a graph number", (int)(end - p), p);
     if (graph < s->count || graph < 1)
         return mcr_input_fail(in, "graph %lld after graph %lld: the numbers must ascend from 1",
                               (long long)graph, (long long)s->count);
@@ -108,25 +136,6 @@ static mcr_status add_node(reader *r, mcr_input *in, int64_t graph)
     s->start[0] = 0;
     s->start[graph] = r->nodes;
     return MCR_OK;
-}
-
-static mcr_status read_indicator(reader *r, mcr_input *in)
-{
-    for (;;) {
-        const char *p, *end;
-        int64_t graph;
-        mcr_status status = next_line(in, &p, &end);
-        if (status != MCR_OK)
-            return status;
-        if (!p)
-            break;
-        if (parse_int(p, end, &graph) != end)
-            return mcr_input_fail(in, "\"%.*s\" is not a graph number", (int)(end - p), p);
-        status = add_node(r, in, graph);
-        if (status != MCR_OK)
-            return status;
-    }
-    return r->nodes > 0 ? MCR_OK : mcr_input_fail(in, "no graphs: the file is empty");
 }
 
 static mcr_status add_edge(reader *r, mcr_input *in, const char *p, const char *end)
@@ -159,69 +168,23 @@ static mcr_status add_edge(reader *r, mcr_input *in, const char *p, const char *
     return MCR_OK;
 }
 
-static mcr_status read_edges(reader *r, mcr_input *in)
-{
-    for (;;) {
-        const char *p, *end;
-        mcr_status status = next_line(in, &p, &end);
-        if (status != MCR_OK || !p)
-            return status;
-        status = add_edge(r, in, p, end);
-        if (status != MCR_OK)
-            return status;
-    }
-}
-
-/* One integer per line, exactly `count` of them; `what` they belong to is for the message. */
-static mcr_status read_labels(reader *r, mcr_input *in, int64_t count, const char *what,
+/* One integer per line, for each of `count`. */
+static mcr_status read_labels(reader *r, mcr_input *in, int64_t count, const char *of,
                               int32_t **out)
 {
-    *out = mcr_alloc(r->ctx, (size_t)count, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0;; i++) {
-        const char *p, *end;
-        mcr_status status = next_line(in, &p, &end);
-        if (status != MCR_OK)
-            return status;
-        if (!p && i < count)
-            return mcr_input_fail(in, "%lld labels for %lld %s", (long long)i, (long long)count,
-                                  what);
-        if (!p)
-            return MCR_OK;
-        if (i == count)
-            return mcr_input_fail(in, "more labels than the %lld %s", (long long)count, what);
-        status = parse_label(in, p, end, &(*out)[i]);
-        if (status != MCR_OK)
-            return status;
-    }
+    *out = r->label = mcr_alloc(r->ctx, (size_t)count, sizeof **out);
+    return *out ? each_line(r, in, count, "labels", of, take_label) : MCR_NO_MEMORY;
 }
 
 /* Targets: labels as written, or attributes, which must be single numbers. */
-static mcr_status read_targets(reader *r, mcr_input *in, bool attributes)
+static mcr_status add_target(reader *r, mcr_input *in, const char *p, const char *end)
 {
-    int64_t graphs = r->store->count;
-    for (int64_t i = 0;; i++) {
-        const char *p, *end;
-        double value;
-        mcr_status status = next_line(in, &p, &end);
-        if (status != MCR_OK)
-            return status;
-        if (!p && i < graphs)
-            return mcr_input_fail(in, "%lld lines for %lld graphs", (long long)i,
-                                  (long long)graphs);
-        if (!p)
-            return MCR_OK;
-        if (i == graphs)
-            return mcr_input_fail(in, "more lines than the %lld graphs", (long long)graphs);
-        if (memchr(p, ',', (size_t)(end - p)))
-            return mcr_input_fail(in, "several targets in a line; one is supported");
-        if (attributes && mcr_parse_real(p, end, &value) != end)
-            return mcr_input_fail(in, "\"%.*s\" is not a number", (int)(end - p), p);
-        status = mcr_label_take(r->labels, in, p, (size_t)(end - p));
-        if (status != MCR_OK)
-            return status;
-    }
+    double value;
+    if (memchr(p, ',', (size_t)(end - p)))
+        return mcr_input_fail(in, "several targets in a line; one is supported");
+    if (r->attributes && mcr_parse_real(p, end, &value) != end)
+        return mcr_input_fail(in, "\"%.*s\" is not a number", (int)(end - p), p);
+    return mcr_label_take(r->labels, in, p, (size_t)(end - p));
 }
 
 /* ---- the set -------------------------------------------------------------------------------- */
@@ -263,9 +226,11 @@ static mcr_status read_parts(reader *r, const mcr_tu_parts *parts)
 {
     mcr_status status = mcr_store_new(&r->store, r->ctx, "graph", MCR_GRAPHS);
     if (status == MCR_OK)
-        status = read_indicator(r, parts->indicator);
+        status = each_line(r, parts->indicator, -1, "", "", add_node);
+    if (status == MCR_OK && r->nodes == 0)
+        status = mcr_input_fail(parts->indicator, "no graphs: the file is empty");
     if (status == MCR_OK)
-        status = read_edges(r, parts->edges);
+        status = each_line(r, parts->edges, -1, "", "", add_edge);
     if (status == MCR_OK && parts->node_labels)
         status = read_labels(r, parts->node_labels, r->nodes, "nodes", &r->store->node_label);
     if (status == MCR_OK && parts->edge_labels)
@@ -273,8 +238,9 @@ static mcr_status read_parts(reader *r, const mcr_tu_parts *parts)
     mcr_input *targets = parts->graph_labels ? parts->graph_labels : parts->graph_targets;
     if (status == MCR_OK && targets)
         status = mcr_labels_open(&r->labels, r->ctx);
+    r->attributes = !parts->graph_labels;
     if (status == MCR_OK && targets)
-        status = read_targets(r, targets, !parts->graph_labels);
+        status = each_line(r, targets, r->store->count, "lines", "graphs", add_target);
     return status;
 }
 
@@ -286,16 +252,9 @@ mcr_status mcr_tu_read(mcr_builder *builder, mcr *ctx, const mcr_tu_parts *parts
         status = sort_edges(&r);
     if (status == MCR_OK)
         status = mcr_store_link(r.store, r.edge_start, (const int32_t(*)[2])r.edge, r.edge_label);
-    if (status == MCR_OK) {
-        status = mcr_builder_take(builder, r.store);
-        r.store = NULL;
-    }
-    if (status == MCR_OK && r.labels) {
-        status = mcr_builder_labels(builder, r.labels);
-        r.labels = NULL;
-    }
-    mcr_labels_close(r.labels);
-    mcr_store_free(r.store);
+    if (status == MCR_OK)
+        status = mcr_store_check(r.store);
+    status = mcr_builder_give(builder, r.store, r.labels, status);
     mcr_free_all(ctx, r.graph_of, r.edge, r.edge_label, r.edge_start);
     return status;
 }
