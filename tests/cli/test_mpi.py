@@ -322,6 +322,16 @@ def test_faults():
     assert not os.path.exists("m.mercer")
 
 
+def test_no_colors():
+    """mpirun gives ranks a terminal, even if its own output is a file."""
+    tap.mercer("sample", "sinc", "-n", "50", "-o", "s.csv")
+    env = {**os.environ, "TERM": "xterm"}
+    env.pop("NO_COLOR", None)
+    done = subprocess.run(command(1, "fit", "ridge", "s.csv", "-k", "rbf(gamma=1)", "--approx", "falkon", "--rank", "5"),
+                          capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, env=env)
+    assert "certified  relative gap" in done.stdout and "\x1b" not in done.stdout, done.stdout
+
+
 def children(pid):
     """Ranks under an mpirun, as soon as they are there."""
     for _ in range(600):
@@ -409,6 +419,19 @@ def test_checkpoint_on_other_ranks():
     continue_elsewhere(fit, "f.csv")
     one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is not the checkpoint of this training")
     tap.mercer("fit", "pca", "f.csv", "--checkpoint", "c", status=2)
+
+
+def test_checkpoint_of_many_numbers():
+    """Different targets in each rank, more than ranks exchange: mercer's checkpoint is good for 2 ranks, too."""
+    tap.mercer("sample", "friedman", "-n", "24000", "-o", "f.csv")
+    fit = ["fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "20", "--memory", "200M",
+           "--checkpoint", "c"]
+    tap.mercer(*fit, "-o", "one.mercer")
+    out = mpi(2, *fit, "-o", "p.mercer")
+    assert "continues from c" in out.stderr, out.stderr
+    for name in ("one", "p"):
+        tap.mercer("predict", name + ".mercer", "f.csv", "-o", name + ".csv", "--quiet")
+    check_same("p.csv", "one.csv")
 
 
 def test_checkpoint_of_svm():
