@@ -146,7 +146,7 @@ static mcr_status share_classes(ranks *r, mcr_data *d, const mcr_data *own)
         s = mcr_fail(ctx, MCR_BAD_DATA,
                      "the targets are numbers in some rows and words in others: name the classes "
                      "by words in all of them");
-    if (s || kind[0] == MCR_NO_TARGETS || kind[2] > MANY)
+    if (s || kind[0] == MCR_NO_TARGETS || (kind[0] == MCR_REAL_TARGETS && kind[2] > MANY))
         return s;
     d->target_kind = (mcr_targets)kind[0];
     s = join_names(r, own, &all, &l);

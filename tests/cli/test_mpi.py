@@ -299,6 +299,7 @@ def test_faults():
     lines = open("m.csv").read().splitlines()
     pathlib.Path("same.csv").write_text("\n".join([lines[0], *(v for v in lines if v.endswith(",1"))]) + "\n")
     pathlib.Path("alone.csv").write_text("x%s,y\n1,2\n" % ("x" * 100))  # all lines of the first rank are the header
+    pathlib.Path("words.csv").write_text("x,y\n" + "".join("%d,w%099d\n" % (i, i) for i in range(22000)))
     rbf = ["-k", "rbf(gamma=1)"]
     faults = [
         (3, 1, fit, ["rank 2", "bad.csv:3401"]),
@@ -307,6 +308,7 @@ def test_faults():
         (2, 2, ["fit", "svm", "m.csv", *rbf], ["svm", "--approx falkon"]),
         (2, 1, ["fit", "svm", "same.csv", *FALKON], ["all 50 objects are of class"]),
         (2, 1, ["fit", "svm", "alone.csv", *FALKON], ['there is one object, of class "2"']),
+        (2, 1, ["fit", "svm", "words.csv", *FALKON], ["22000 classes in 22000 objects"]),
         (2, 2, ["fit", "svm", "m.csv", *FALKON, "--probability", "yes"], ["probabilities", "logistic"]),
         (2, 2, ["fit", "svm", "m.csv", "-C", "inf"], ["hard margin", "finite C"]),
         (2, 2, ["info", "f.csv"], ["run mercer for info"]),
