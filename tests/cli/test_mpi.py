@@ -39,7 +39,7 @@ def mpi(ranks, *args, status=0):
 
 
 def side_by_side(work, calls):
-    """Most of the time of a call of mpirun is waiting."""
+    """work(call) for all calls, four at a time: a call of mpirun waits most of its time."""
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(work, calls))
 
