@@ -323,6 +323,7 @@ int main(int argc, char **argv)
     char options[4096];
     snprintf(options, sizeof options, "-no_signal_handler %s", k.petsc ? k.petsc : "");
     setenv("PETSC_OPTIONS", options, 1);
+    setenv("NO_COLOR", "1", 0); /* mpirun gives ranks a terminal, whatever its own output is */
     int none = 1;
     char *name[] = {argv[0], NULL}, **names = name;
     limit_beginning(k.timeout);

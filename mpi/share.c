@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/number.h"
 #include "data/data.h"
 
@@ -15,9 +16,13 @@ enum { MANY = 10000 };
 
 /* ---- classes ----------------------------------------------------------------------------------*/
 
+/* Different names, and a hash table of their numbers in the list; -1: an empty slot. */
 typedef struct list {
+    mcr *ctx;
     const char **name;
     int64_t count;
+    int64_t *slot;
+    uint64_t mask;
 } list;
 
 static double number_of(const char *name)
@@ -33,20 +38,45 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int64_t find(const list *l, const char *name)
+/* The slot with the number of a name, or the empty slot for it. */
+static int64_t *find(const list *l, const char *name)
 {
-    for (int64_t c = 0; c < l->count; c++)
-        if (strcmp(l->name[c], name) == 0)
-            return c;
-    return -1;
+    uint64_t s = mcr_hash_bytes(l->ctx, 0, name, strlen(name)) & l->mask;
+    while (l->slot[s] >= 0 && strcmp(l->name[l->slot[s]], name) != 0)
+        s = (s + 1) & l->mask;
+    return &l->slot[s];
 }
 
 /* Names, NUL-terminated and concatenated; in the order of the ranks, each once. */
-static void merge(list *l, const char *bytes, size_t count)
+static mcr_status merge(list *l, const char *bytes, size_t count)
 {
-    for (size_t at = 0; at < count; at += strlen(bytes + at) + 1)
-        if (find(l, bytes + at) < 0)
+    int64_t names = 0, slots = 2;
+    for (size_t at = 0; at < count; at++)
+        names += bytes[at] == 0;
+    while (slots < 2 * names)
+        slots *= 2;
+    l->mask = (uint64_t)slots - 1;
+    l->name = mcr_alloc(l->ctx, (size_t)names + 1, sizeof *l->name);
+    l->slot = mcr_alloc(l->ctx, (size_t)slots, sizeof *l->slot);
+    if (!l->name || !l->slot)
+        return MCR_NO_MEMORY;
+    memset(l->slot, -1, (size_t)slots * sizeof *l->slot);
+    for (size_t at = 0; at < count; at += strlen(bytes + at) + 1) {
+        int64_t *slot = find(l, bytes + at);
+        if (*slot < 0) {
+            *slot = l->count;
             l->name[l->count++] = bytes + at;
+        }
+    }
+    return MCR_OK;
+}
+
+static void sort_numbers(list *l)
+{
+    qsort(l->name, (size_t)l->count, sizeof *l->name, by_number);
+    memset(l->slot, -1, ((size_t)l->mask + 1) * sizeof *l->slot);
+    for (int64_t c = 0; c < l->count; c++)
+        *find(l, l->name[c]) = c;
 }
 
 static mcr_status join_names(ranks *r, const mcr_data *own, char **all, list *l)
@@ -63,12 +93,8 @@ static mcr_status join_names(ranks *r, const mcr_data *own, char **all, list *l)
     mcr_text_free(&text);
     if (s)
         return s;
-    size_t bytes = place[r->team.count];
-    l->name = mcr_alloc(ctx, bytes + 1, sizeof *l->name); /* a name has a byte at least */
-    if (!l->name)
-        return MCR_NO_MEMORY;
-    merge(l, *all + sizeof *place * ((size_t)r->team.count + 1), bytes);
-    return MCR_OK;
+    const char *bytes = *all + sizeof *place * ((size_t)r->team.count + 1);
+    return merge(l, bytes, place[r->team.count]);
 }
 
 /* Of two names the rarer one is positive, as with all rows in one process. */
@@ -95,7 +121,7 @@ static mcr_status set_classes(ranks *r, mcr_data *d, const mcr_data *own, const 
     mcr_classes_free(d->ctx, d->classes);
     d->classes = classes;
     for (int64_t c = 0; c < mcr_data_classes(own) && match; c++)
-        match[c] = (int32_t)find(l, own->classes->name[c]);
+        match[c] = (int32_t)*find(l, own->classes->name[c]);
     for (int64_t i = 0; i < d->count && match; i++) {
         d->class_of[i] = match[own->class_of[i]];
         if (d->target_kind == MCR_WORD_TARGETS)
@@ -112,7 +138,7 @@ static mcr_status share_classes(ranks *r, mcr_data *d, const mcr_data *own)
 {
     mcr *ctx = own->ctx;
     char *all = NULL;
-    list l = {0};
+    list l = {.ctx = ctx};
     double kind[3] = {own->count ? own->target_kind : MCR_NO_TARGETS,
                       own->count ? -(double)own->target_kind : -1e9, (double)mcr_data_classes(own)};
     mcr_status s = r->team.largest(&r->team, ctx, kind, 3);
@@ -120,15 +146,15 @@ static mcr_status share_classes(ranks *r, mcr_data *d, const mcr_data *own)
         s = mcr_fail(ctx, MCR_BAD_DATA,
                      "the targets are numbers in some rows and words in others: name the classes "
                      "by words in all of them");
-    if (s || kind[0] == MCR_NO_TARGETS || kind[2] > MANY)
+    if (s || kind[0] == MCR_NO_TARGETS || (kind[0] == MCR_REAL_TARGETS && kind[2] > MANY))
         return s;
     d->target_kind = (mcr_targets)kind[0];
     s = join_names(r, own, &all, &l);
     if (!s && kind[0] == MCR_REAL_TARGETS)
-        qsort(l.name, (size_t)l.count, sizeof *l.name, by_number);
+        sort_numbers(&l);
     if (!s)
         s = set_classes(r, d, own, &l);
-    mcr_free(ctx, (void *)l.name);
+    mcr_free_all(ctx, (void *)l.name, l.slot);
     mcr_free(ctx, all);
     return s;
 }

@@ -56,6 +56,13 @@ static uint32_t add_object(uint32_t sum, const mcr_store *s, int64_t row)
     return add_vector(sum, &x);
 }
 
+/* Whether classes are words. Those of numbers follow from the targets, and if they are many, each
+ * process has a list of its own. */
+static bool names_classes(const mcr_data *d)
+{
+    return d->class_of && d->target_kind == MCR_WORD_TARGETS;
+}
+
 /* For objects in memory; number: that of the first one among all. */
 static double sum_of(const mcr_data *d, int64_t number)
 {
@@ -65,7 +72,7 @@ static double sum_of(const mcr_data *d, int64_t number)
         uint32_t sum = add(0, &own, sizeof own);
         if (d->target)
             sum = add(sum, d->target + i, sizeof *d->target);
-        if (d->class_of)
+        if (names_classes(d))
             sum = add(sum, d->class_of + i, sizeof *d->class_of);
         if (d->weight)
             sum = add(sum, d->weight + i, sizeof *d->weight);
@@ -96,7 +103,7 @@ mcr_status mcr_data_sum(const mcr_data *d, uint32_t *sum)
     *sum = (uint32_t)((uint64_t)own & UINT32_MAX);
     for (int64_t f = 0; f < d->fields; f++)
         *sum = add(*sum, d->store[f]->name, strlen(d->store[f]->name));
-    for (int64_t c = 0; d->classes && c < d->classes->count; c++)
+    for (int64_t c = 0; names_classes(d) && c < d->classes->count; c++)
         *sum = add(*sum, d->classes->name[c], strlen(d->classes->name[c]) + 1);
     return s;
 }

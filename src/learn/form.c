@@ -126,7 +126,7 @@ static bool takes_passes(const mcr_form *form, const mcr_learning *in, const mcr
 }
 
 /* Whether to keep features as doubles, if all of them fit: floats show in the eighth digit of
- * predictions. The others do with floats, which are faster. */
+ * predictions. Floats suffice for the others, and are faster. */
 static bool takes_doubles(const mcr_form_work *work)
 {
     return work->kind <= MCR_WORK_PCA;

@@ -67,7 +67,8 @@ enum { MCR_APPROX_SGPR = MCR_APPROX_AUTO + 1 };
     }
 
 /* The problems to be solved, for the estimate: their number, and the objects of each.
- * MCR_WORK_SVM_SHARED: they have the same K, which is computed once. */
+ * MCR_WORK_SVM_SHARED: they have the same K, which is computed once. Those whose features are kept
+ * as doubles come first, up to MCR_WORK_PCA. */
 typedef struct mcr_form_work {
     enum {
         MCR_WORK_SVM,

@@ -393,8 +393,9 @@ static mcr_status become_whole(mcr_smo *s)
     return mcr_smo_open_precision(s, s->precise);
 }
 
-/* Whether a round gained nothing, or too many long ones (as many steps as are allowed) gained no
- * more than rounding: the tolerance is below the resolution of these numbers. */
+/* Counts rounds that gained nothing, and long ones (as many steps as are allowed) that gained no
+ * more than rounding. Whether there are too many: the tolerance is below the resolution of these
+ * numbers. */
 static bool gains_nothing(mcr_smo *s, bool is_long, double change)
 {
     mcr_smo_trend *trend = &s->trend;

@@ -39,7 +39,7 @@ def mpi(ranks, *args, status=0):
 
 
 def side_by_side(work, calls):
-    """Most of the time of a call of mpirun is waiting."""
+    """work(call) for all calls, four at a time: a call of mpirun waits most of its time."""
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(work, calls))
 
@@ -299,6 +299,7 @@ def test_faults():
     lines = open("m.csv").read().splitlines()
     pathlib.Path("same.csv").write_text("\n".join([lines[0], *(v for v in lines if v.endswith(",1"))]) + "\n")
     pathlib.Path("alone.csv").write_text("x%s,y\n1,2\n" % ("x" * 100))  # all lines of the first rank are the header
+    pathlib.Path("words.csv").write_text("x,y\n" + "".join("%d,w%099d\n" % (i, i) for i in range(22000)))
     rbf = ["-k", "rbf(gamma=1)"]
     faults = [
         (3, 1, fit, ["rank 2", "bad.csv:3401"]),
@@ -307,6 +308,7 @@ def test_faults():
         (2, 2, ["fit", "svm", "m.csv", *rbf], ["svm", "--approx falkon"]),
         (2, 1, ["fit", "svm", "same.csv", *FALKON], ["all 50 objects are of class"]),
         (2, 1, ["fit", "svm", "alone.csv", *FALKON], ['there is one object, of class "2"']),
+        (2, 1, ["fit", "svm", "words.csv", *FALKON], ["22000 classes in 22000 objects"]),
         (2, 2, ["fit", "svm", "m.csv", *FALKON, "--probability", "yes"], ["probabilities", "logistic"]),
         (2, 2, ["fit", "svm", "m.csv", "-C", "inf"], ["hard margin", "finite C"]),
         (2, 2, ["info", "f.csv"], ["run mercer for info"]),
@@ -320,6 +322,16 @@ def test_faults():
                           text=True, timeout=600)
     one_line(done, "different words")
     assert not os.path.exists("m.mercer")
+
+
+def test_no_colors():
+    """mpirun gives ranks a terminal, even if its own output is a file."""
+    tap.mercer("sample", "sinc", "-n", "50", "-o", "s.csv")
+    env = {**os.environ, "TERM": "xterm"}
+    env.pop("NO_COLOR", None)
+    done = subprocess.run(command(1, "fit", "ridge", "s.csv", "-k", "rbf(gamma=1)", "--approx", "falkon", "--rank", "5"),
+                          capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL, env=env)
+    assert "certified  relative gap" in done.stdout and "\x1b" not in done.stdout, done.stdout
 
 
 def children(pid):
@@ -409,6 +421,19 @@ def test_checkpoint_on_other_ranks():
     continue_elsewhere(fit, "f.csv")
     one_line(mpi(2, *fit, "--seed", "9", "--checkpoint", "c", status=1), "c: this is not the checkpoint of this training")
     tap.mercer("fit", "pca", "f.csv", "--checkpoint", "c", status=2)
+
+
+def test_checkpoint_of_many_numbers():
+    """Different targets in each rank, more than ranks exchange: mercer's checkpoint is good for 2 ranks, too."""
+    tap.mercer("sample", "friedman", "-n", "24000", "-o", "f.csv")
+    fit = ["fit", "ridge", "f.csv", "-k", "rbf(gamma=0.5)", "--approx", "falkon", "--rank", "20", "--memory", "200M",
+           "--checkpoint", "c"]
+    tap.mercer(*fit, "-o", "one.mercer")
+    out = mpi(2, *fit, "-o", "p.mercer")
+    assert "continues from c" in out.stderr, out.stderr
+    for name in ("one", "p"):
+        tap.mercer("predict", name + ".mercer", "f.csv", "-o", name + ".csv", "--quiet")
+    check_same("p.csv", "one.csv")
 
 
 def test_checkpoint_of_svm():

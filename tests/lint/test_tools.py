@@ -90,9 +90,10 @@ def test_functions_that_do_not_fit_a_screen():
     tree({"src/base/b.c": long("fits", 70) + "int declared(int a);\nstruct s {\n" + 80 * "    int a;\n" + "};\n"})
     done = run("functions.py", ".")
     tap.check_equal(done.returncode, 0, done.stdout)
-    tree({"src/solve/s.c": "\n" + long("endless", 71)})
+    tree({"src/solve/s.c": "\n" + long("endless", 71), "mpi/m.c": long("vast", 72)})
     done = run("functions.py", ".")
     assert done.returncode == 1 and "src/solve/s.c:2: endless has 71 lines\n" in done.stdout, done.stdout
+    assert "mpi/m.c:1: vast has 72 lines\n" in done.stdout, done.stdout
     assert "fits" not in done.stdout and "declared" not in done.stdout, done.stdout
 
 
