@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/rows.h"
 #include "base/threads.h"
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
@@ -136,9 +137,34 @@ mcr_status mcr_system_solve(const mcr_system *y, int64_t count, double *b)
     return mcr_lapack_solve(y->ctx, y->n, count, y->a, y->ld, b, count);
 }
 
+/* Columns of an item: the same for any number of threads, because the rounding of a column depends
+ * on how many are solved at a time in some code of OpenBLAS. */
+enum { SOLVE_COLS = 64 };
+
+typedef struct solve_job {
+    const mcr_system *of;
+    int64_t count, ldb;
+    double *b;
+} solve_job;
+
+static mcr_status solve_columns(void *arg, int64_t item, int worker)
+{
+    (void)worker;
+    const solve_job *job = arg;
+    const mcr_system *y = job->of;
+    int64_t from = item * SOLVE_COLS;
+    return mcr_blas_triangle_solve(y->ctx, MCR_AS_IS, y->n,
+                                   mcr_least(SOLVE_COLS, job->count - from), y->a, y->ld,
+                                   job->b + from, job->ldb);
+}
+
 mcr_status mcr_system_solve_lower(const mcr_system *y, int64_t count, double *b, int64_t ldb)
 {
-    return mcr_blas_triangle_solve(y->ctx, MCR_AS_IS, y->n, count, y->a, y->ld, b, ldb);
+    solve_job job = {y, count, ldb, b};
+    int64_t items = mcr_parts(count, SOLVE_COLS);
+    /* A loop of one item would give all threads to BLAS. */
+    return items == 1 ? mcr_alone(y->ctx, solve_columns, &job)
+                      : mcr_parallel(y->ctx, items, solve_columns, &job);
 }
 
 double mcr_system_log(const mcr_system *y, int64_t i)

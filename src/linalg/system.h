@@ -56,7 +56,7 @@ void mcr_system_restore(mcr_system *system);
 
 /* Solves for b (n x count) in place. */
 mcr_status mcr_system_solve(const mcr_system *system, int64_t count, double *b);
-/* L^-1 b for some columns of b, whose rows are ldb apart. Uses the threads that the caller has. */
+/* L^-1 b for some columns of b, whose rows are ldb apart. */
 mcr_status mcr_system_solve_lower(const mcr_system *system, int64_t count, double *b, int64_t ldb);
 /* log L_ii; the sum over i is half of log det(A + shift). */
 double mcr_system_log(const mcr_system *system, int64_t i);

@@ -431,8 +431,11 @@ static mcr_status one_round(mcr_smo *s, double violation, double noise, mcr_smo_
     double before_rows = s->work, began = mcr_now(), change;
     if ((st = mcr_smo_take_over(s, &changed, &change)))
         return st;
-    if (s->work > before_rows)
-        s->pace = fmax(s->pace, (mcr_now() - began) / (s->work - before_rows));
+    if (s->work > before_rows) {
+        s->row_seconds += mcr_now() - began;
+        s->row_values += s->work - before_rows;
+        s->pace = s->row_seconds / s->row_values;
+    }
     if (gains_nothing(s, steps == most, change) || (changed == 0 && added == 0))
         *stop = MCR_STOP_STUCK;
     return MCR_OK;

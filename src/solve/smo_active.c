@@ -69,7 +69,9 @@ double mcr_smo_look(mcr_smo *s)
 static mcr_status watch_first(mcr_smo *s, double began, int64_t done, int64_t count)
 {
     double n = (double)s->n, now = mcr_now();
-    s->pace = (now - began) / ((double)done * n);
+    s->row_seconds = now - began;
+    s->row_values = (double)done * n;
+    s->pace = s->row_seconds / s->row_values;
     double left = s->pace * (double)(count - done) * n + mcr_smo_closing_time(s);
     return s->p->seconds > 0 && now - s->began + left > s->p->seconds
                ? mcr_fail(s->ctx, MCR_STOPPED, "out of time")

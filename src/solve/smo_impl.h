@@ -109,9 +109,10 @@ typedef struct mcr_smo {
     mcr_qp_result *result;
     int64_t patience; /* steps that it may take without reaching the tolerance */
     double began, reported;
-    bool interrupted; /* by the user */
-    double pace;      /* seconds of a kernel value in a row; 0: not known */
-    double looked;    /* when the limits were looked at last; 0: never */
+    bool interrupted;               /* by the user */
+    double pace;                    /* mean seconds of a kernel value in a row; 0: not known */
+    double row_seconds, row_values; /* of which it is the mean */
+    double looked;                  /* when the limits were looked at last; 0: never */
     mcr_smo_trend trend;
     int tries;                /* rounds to the end, and verified */
     bool tried;               /* the other method */
