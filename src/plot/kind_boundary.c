@@ -122,7 +122,6 @@ static mcr_status add_shading(region *r, mcr_panel *panel, const mcr_grid *g)
         double class = detects ? 0 : r->label[i];
         m->value[i] = detects && g->f[i] < 0 ? 0 : class + strength;
     }
-
     m->ramp = MCR_RAMP_CLASSES;
     m->v1 = (double)(p->report->classes > 0 ? p->report->classes : mcr_model_outputs(p->model));
     m->smooth = r->scored;

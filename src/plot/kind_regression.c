@@ -231,13 +231,11 @@ static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
         low = fmin(low, g.f[i]);
         high = fmax(high, g.f[i]);
     }
-
     m->v0 = low;
     m->v1 = high > low ? high : low + 1;
     m->smooth = true;
     panel->x.label = mcr_plane_name(p, plane, plane->x);
     panel->y.label = mcr_plane_name(p, plane, plane->y);
-
     panel->bar = mcr_blocks_text(&p->f->pool, mcr_plot_target_name(p));
     panel->no_grid = true;
     if (!s)
