@@ -66,10 +66,12 @@ def calls_of(file, folder):
     """{name: (words, data)} of one set."""
     model = os.path.join(folder, "m.mercer")
     falkon = os.path.join(folder, "falkon.mercer")
+    pca = os.path.join(folder, "pca.mercer")
     kernel = ["-k", "rbf(gamma=0.01)"]
     limit = ["--time-limit", SECONDS]
     peak("fit", "svm", file, "-k", "linear", *limit, "-o", model)
     peak("fit", "ridge", file, *kernel, "--approx", "falkon", "--rank", "200", *limit, "-o", falkon)
+    peak("fit", "pca", file, "-k", "linear", "--components", "5", *limit, "-o", pca)
     calls = {"fit " + l: ["fit", l, file, *kernel] + more + (limit if l in LIMITED else [])
              for l, more in LEARNERS.items()}
     calls["fit ridge --approx falkon"] = ["fit", "ridge", file, *kernel, "--approx", "falkon", *limit]
@@ -81,7 +83,13 @@ def calls_of(file, folder):
     calls["geometry"] = ["geometry", file, *kernel]
     calls["explain"] = ["explain", model, file]
     calls["cv svm"] = ["cv", "svm", file, *kernel, "--folds", "2", *limit]
-    calls["transform"] = ["transform", model, file, "-o", os.path.join(folder, "t.csv")]
+    calls["tune svm"] = ["tune", "svm", file, "-k", "rbf(gamma=0.01:0.1:log2)", "--folds", "2", *limit,
+                         "-o", os.path.join(folder, "tuned.mercer")]
+    calls["transform"] = ["transform", pca, file, "-o", os.path.join(folder, "t.csv")]
+    calls["features"] = ["features", file, "-k", "linear", "-o", os.path.join(folder, "f.svm")]
+    calls["plot"] = ["plot", model, file, "-o", os.path.join(folder, "p.svg")]
+    calls["report"] = ["report", model, file, "-o", os.path.join(folder, "r.html")]
+    calls["export"] = ["export", model, "--to", "json", "-o", os.path.join(folder, "e.json")]
     calls = {name: (words, file) for name, words in calls.items()}
     if not wanted("CALLS", "predict (SQLite)"):
         return calls
@@ -115,6 +123,8 @@ def main():
             if data not in bases:
                 bases[data] = peak("info", data)[1]
             base = bases[data]
+            if what == "transform":  # the model holds all objects once more
+                base += os.path.getsize(words[1])
             cells = []
             for size in sizes:
                 allowed = int(size[:-1]) * UNITS[size[-1]]

@@ -315,10 +315,26 @@ void mcr_features_column(mcr_names *names, const mcr_bound *bound, int64_t colum
         mcr_text_format(&names->text, "x%lld", (long long)column + 1);
 }
 
+static double count_nonzeros(const mcr_bound *bound)
+{
+    int64_t count = 0;
+    for (int side = 0; side < mcr_features_sides(bound); side++) {
+        const mcr_field *f = &bound->field[side];
+        for (int64_t i = 0; i < f->count; i++) {
+            mcr_vector x = mcr_store_vector(f->store, mcr_field_at(f, i));
+            for (int64_t e = 0; e < x.count; e++)
+                count += mcr_vector_value(&x, e) != 0;
+        }
+    }
+    return (double)count;
+}
+
 mcr_status mcr_features_vectors(const mcr_bound *bound, mcr_features *out)
 {
     int64_t cols = bound->field[0].store->cols, other = bound->field[1].store->cols;
     mcr_status s = mcr_features_resize(out, cols > other ? cols : other);
+    if (!s)
+        s = mcr_features_expect(out, (double)out->count, count_nonzeros(bound), 1);
     for (int side = 0; side < mcr_features_sides(bound) && !s; side++)
         s = copy_store(out, side, bound->field[side].store, &bound->field[side]);
     for (int64_t c = 0; out->names && c < out->count && !s; c++) {

@@ -450,12 +450,14 @@ def test_features_estimate_their_work():
         f.writelines(",".join(str(i * j % 7 + 1) for j in range(120)) + "\n" for i in range(3))
     with open("one.csv", "w") as f:
         f.write("1,a\n2,b\n")
+    with open("many.csv", "w") as f:
+        f.writelines("%d,%d,%d,%d,%d,%d,%s\n" % (*[i * j % 9 for j in range(1, 7)], "pq"[i % 2]) for i in range(20000))
     work, memory = "this would take about", "memory budget"
     small, short = ["--memory", "16M"], ["--memory", "8G", "--max-data", "8G", "--max-work", "0.1"]
     for file, kernel, more, words in (
             (dna, "spectrum(p=3)^20", [], "are possible"),
             ("one.csv", "linear^1000000", ["--names", "1"] + short, work),
-            (dna, "spectrum(p=3)^5", small, memory), (dna, "spectrum(p=3)^5", short, work),
+            ("many.csv", "linear", ["--memory", "1M"], memory), (dna, "spectrum(p=3)^5", small, memory), (dna, "spectrum(p=3)^5", short, work),
             (dna, "spectrum(p=2)^2*spectrum(p=3)^3", short, work),
             (deep, "gkm(l=20,k=10,filter=none)", short, work), (deep, "ssk(p=12)", short, work),
             ("wide.csv", "poly(degree=4,c=1)", short, work),
