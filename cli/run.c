@@ -14,6 +14,9 @@
 #endif
 #if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#define HAS(feature, name) CPU_FEATURE_ACTIVE(feature)
+#else /* older C libraries do not have it */
+#define HAS(feature, name) __builtin_cpu_supports(name)
 #endif
 
 #include "cli.h"
@@ -99,11 +102,11 @@ static int refuse_verb(cli *c, const char *word)
  * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
 static void name_blas_core(void)
 {
-#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
-    if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
-        CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL))
+#if defined(__x86_64__)
+    if (HAS(AVX512F, "avx512f") && HAS(AVX512DQ, "avx512dq") && HAS(AVX512BW, "avx512bw") &&
+        HAS(AVX512VL, "avx512vl"))
         (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-    else if (CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA))
+    else if (HAS(AVX2, "avx2") && HAS(FMA, "fma"))
         (void)setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
