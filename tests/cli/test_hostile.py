@@ -208,9 +208,6 @@ def test_limit_for_data():
     tap.mercer("fit", "ridge", "d.csv", "-k", "linear", "--max-data", "100M", "--quiet")
 
 
-# ---- databases ---------------------------------------------------------------------------------
-
-
 def test_limits_fit_the_data():
     """What the limits allow by themselves is at least twice of what any file of the data sets takes."""
     if not tap.DATA.is_dir():
@@ -228,6 +225,9 @@ def test_limits_fit_the_data():
                 assert used - program <= allowed / 2, (path, used, allowed)
     print("# %d files of data, which take %.0f%% of what is allowed at most" % (read, 100 * most), flush=True)
     assert read > 50, read
+
+
+# ---- databases ---------------------------------------------------------------------------------
 
 
 def database(name, *statements):
