@@ -12,9 +12,6 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#endif
 
 #include "cli.h"
 #include "help.h"
@@ -99,11 +96,12 @@ static int refuse_verb(cli *c, const char *word)
  * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
 static void name_blas_core(void)
 {
-#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
-    if (CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
-        CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL))
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-    else if (CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA))
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         (void)setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
