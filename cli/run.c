@@ -12,12 +12,6 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#define HAS(feature, name) CPU_FEATURE_ACTIVE(feature)
-#else /* older C libraries do not have it */
-#define HAS(feature, name) __builtin_cpu_supports(name)
-#endif
 
 #include "cli.h"
 #include "help.h"
@@ -98,15 +92,16 @@ static int refuse_verb(cli *c, const char *word)
 }
 
 /* OpenBLAS selects its code when it is loaded, and old code on processors that it does not know, or
- * code for AVX2 where AVX-512 is half as fast again. Naming the code first costs nothing; querying
+ * code for AVX2 where AVX-512 is half as fast again. Naming the code first costs little; querying
  * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
 static void name_blas_core(void)
 {
 #if defined(__x86_64__)
-    if (HAS(AVX512F, "avx512f") && HAS(AVX512DQ, "avx512dq") && HAS(AVX512BW, "avx512bw") &&
-        HAS(AVX512VL, "avx512vl"))
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         (void)setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-    else if (HAS(AVX2, "avx2") && HAS(FMA, "fma"))
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         (void)setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }

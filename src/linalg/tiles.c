@@ -7,15 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The C library knows the processor's features; asking the processor takes microseconds on a
- * virtual machine. */
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#define HAS(feature, name) CPU_FEATURE_ACTIVE(feature)
-#else
-#define HAS(feature, name) __builtin_cpu_supports(name)
-#endif
-
 /* The kits are made from tile.c and vmath.c, compiled once for each; meson.build defines
  * MCR_HAVE_V3 and MCR_HAVE_V4 if the compiler supports them. */
 #define TILES(isa)                                                                                 \
@@ -34,15 +25,17 @@ TILES(v4)
 #if defined(MCR_HAVE_V3)
 static bool has_v3(void)
 {
-    return HAS(AVX2, "avx2") && HAS(FMA, "fma");
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #endif
 
 #if defined(MCR_HAVE_V4)
 static bool has_v4(void)
 {
-    return has_v3() && HAS(AVX512F, "avx512f") && HAS(AVX512BW, "avx512bw") &&
-           HAS(AVX512CD, "avx512cd") && HAS(AVX512DQ, "avx512dq") && HAS(AVX512VL, "avx512vl");
+    return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #endif
 
