@@ -488,7 +488,7 @@ static int collect(cli_output *out)
 
 int cli_output_sync(cli_output *out)
 {
-    int bad = fflush(out->to) != 0 || (out->file && mcr_output_sync(out->file) != MCR_OK);
+    int bad = fflush(out->to) != 0 || (out->file && mcr_output_start_sync(out->file) != MCR_OK);
     return bad ? fault(out) : 0;
 }
 

@@ -30,7 +30,7 @@ MCR_API mcr_status mcr_output_open(mcr_output **out, mcr *ctx, const char *path)
 MCR_API mcr_status mcr_output_write(mcr_output *output, const void *bytes, size_t count);
 /* Starts to write to the disk what is there so far, and does not wait: a commit soon after takes
  * less time. */
-MCR_API mcr_status mcr_output_sync(mcr_output *output);
+MCR_API mcr_status mcr_output_start_sync(mcr_output *output);
 /* Closes; on failure the old file is untouched. */
 MCR_API mcr_status mcr_output_commit(mcr_output *output);
 /* Closes and discards everything; NULL allowed. */

@@ -283,7 +283,7 @@ mcr_status mcr_output_write(mcr_output *o, const void *bytes, size_t count)
     return MCR_OK;
 }
 
-mcr_status mcr_output_sync(mcr_output *o)
+mcr_status mcr_output_start_sync(mcr_output *o)
 {
     mcr_status status = o->status != MCR_OK ? o->status : flush(o);
 #ifdef SYNC_FILE_RANGE_WRITE

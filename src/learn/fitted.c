@@ -121,14 +121,14 @@ mcr_status mcr_fitted_add_table(mcr_fitted *f, const int64_t *object, int64_t co
                                 const double *coef)
 {
     int64_t k = f->outputs;
-    double *turned = mcr_alloc(f->ctx, (size_t)count, (size_t)k * sizeof *turned);
-    if (!turned)
+    double *transposed = mcr_alloc(f->ctx, (size_t)count, (size_t)k * sizeof *transposed);
+    if (!transposed)
         return MCR_NO_MEMORY;
     for (int64_t o = 0; o < k; o++)
         for (int64_t i = 0; i < count; i++)
-            turned[o * count + i] = coef[i * k + o];
-    mcr_status s = mcr_fitted_add(f, object, count, NULL, k, turned);
-    mcr_free(f->ctx, turned);
+            transposed[o * count + i] = coef[i * k + o];
+    mcr_status s = mcr_fitted_add(f, object, count, NULL, k, transposed);
+    mcr_free(f->ctx, transposed);
     return s;
 }
 

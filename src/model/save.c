@@ -264,7 +264,7 @@ mcr_status mcr_model_save(mcr *ctx, const mcr_model *m, const char *path)
     if (!s)
         s = mcr_output_write(out, file.bytes, (size_t)file.length);
     if (!s)
-        s = mcr_output_sync(out);
+        s = mcr_output_start_sync(out);
     if (!s)
         s = read_back(ctx, &file, path); /* while the disk writes */
     if (!s)

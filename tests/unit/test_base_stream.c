@@ -384,8 +384,8 @@ static void writes_files_whole(void **state)
     assert_int_equal(chmod(path, 0640), 0);
     test_ok(ctx, mcr_output_open(&o, ctx, path));
     test_ok(ctx, mcr_output_write(o, "second", 6));
-    test_ok(ctx, mcr_output_sync(o)); /* the target is as it was */
-    check_file(path, "first");        /* the old one until the commit */
+    test_ok(ctx, mcr_output_start_sync(o)); /* the target is as it was */
+    check_file(path, "first");              /* the old one until the commit */
     mcr_output_abandon(o);
     check_file(path, "first");
     assert_int_equal(files_in(directory), 1);
@@ -397,7 +397,7 @@ static void writes_files_whole(void **state)
             n = large.count - at;
         test_ok(ctx, mcr_output_write(o, large.bytes + at, n));
     }
-    test_ok(ctx, mcr_output_sync(o));
+    test_ok(ctx, mcr_output_start_sync(o));
     test_ok(ctx, mcr_output_write(o, NULL, 0));
     test_ok(ctx, mcr_output_commit(o));
     size_t count;
