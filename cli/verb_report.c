@@ -384,23 +384,27 @@ static int put_nearest(const report_job *job, const subject *s, const mcr_coeffi
     return cli_fail(job->c, status);
 }
 
-/* The support vectors with their targets; NULL: there are none, or their targets are unknown. */
-static mcr_coefficient *read_support(const report_job *job, const subject *s)
+/* The support vectors with their targets; *out NULL: there are none, or their targets are unknown. */
+static int read_support(mcr_coefficient **out, const report_job *job, const subject *s)
 {
     int64_t count = mcr_model_support(s->model);
     double offset, square;
-    mcr_coefficient *row = count > 0 ? cli_alloc((size_t)count, sizeof *row) : NULL;
-    if (row && mcr_model_dual(job->c->ctx, s->model, 0, row, &offset, &square) != MCR_OK) {
-        free(row);
-        row = NULL;
+    *out = count > 0 ? cli_alloc((size_t)count, sizeof **out) : NULL;
+    mcr_status status = *out ? mcr_model_dual(job->c->ctx, s->model, 0, *out, &offset, &square)
+                             : MCR_OK;
+    if (status) {
+        free(*out);
+        *out = NULL;
     }
-    return row;
+    return status == MCR_BAD_CALL ? 0 : cli_fail(job->c, status);
 }
 
 static int put_hardest(const report_job *job, const subject *s)
 {
-    mcr_coefficient *row = read_support(job, s);
-    int bad = 0;
+    mcr_coefficient *row;
+    int bad = read_support(&row, job, s);
+    if (bad)
+        return bad;
     hard *list = cli_alloc((size_t)job->n + 1, sizeof *list);
     for (int64_t i = 0; i < job->n; i++)
         list[i] = (hard){loss_of(s, i), i};
