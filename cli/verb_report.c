@@ -384,7 +384,7 @@ static int put_nearest(const report_job *job, const subject *s, const mcr_coeffi
     return cli_fail(job->c, status);
 }
 
-/* The support vectors with their targets; *out NULL: there are none, or their targets are unknown. */
+/* The support vectors with their targets; *out NULL: there are none, or no targets are known. */
 static int read_support(mcr_coefficient **out, const report_job *job, const subject *s)
 {
     int64_t count = mcr_model_support(s->model);
