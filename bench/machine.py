@@ -15,8 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def core():
     """The value of OPENBLAS_CORETYPE by the processor's flags; None: leave it alone. Debian's OpenBLAS 0.3.21 takes
-    its oldest code, or that for AVX2, on some processors with AVX-512. Mercer asks for the right one when it starts;
-    programs that it is compared with get the same."""
+    its oldest code on some processors with AVX-512. Mercer asks for the right one when it starts; programs that it is
+    compared with get the same."""
     flags = open("/proc/cpuinfo").read()
     return "SkylakeX" if " avx512vl" in flags else "Haswell" if " avx2" in flags else None
 

@@ -91,9 +91,9 @@ static int refuse_verb(cli *c, const char *word)
     return cli_refuse(c, "unknown verb \"%s\" (see mercer help)", word);
 }
 
-/* OpenBLAS selects its code when it is loaded, and old code on processors that it does not know, or
- * code for AVX2 where AVX-512 is half as fast again. Naming the code first costs little; querying
- * OpenBLAS would mean loading it, which takes milliseconds that most calls save. */
+/* OpenBLAS selects its code when it is loaded, on some processors old code. Naming the code first
+ * costs little; querying OpenBLAS would mean loading it, which takes milliseconds that most calls
+ * save. */
 static void name_blas_core(void)
 {
 #if defined(__x86_64__)
