@@ -114,8 +114,9 @@ typedef struct mcr_search {
     const mcr_split_plan *split; /* NULL: the defaults */
     /* 1: does not try every point of the grid, but refines from coarse to fine around the best
      * point of each kernel, as long as it is not far behind the overall best. Without kernels and
-     * ranges, a search in folds of 3,000 objects or more starts on a sample; the best points are
-     * then tested and refined on all objects. The report contains the points that were tested on
+     * ranges, a search in folds of 2,400 objects or more starts on a sample; the best points are
+     * then tested and refined on all objects, and with 500 objects or more, points that are clearly
+     * behind on the first folds are dropped. The report contains the points that were tested on
      * all. */
     int adaptive;
     /* 1: relevance of the columns: starting at the best point, searches for one value of the

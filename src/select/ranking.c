@@ -65,7 +65,7 @@ void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count)
 /* A point and its scores so far. */
 typedef struct racer {
     int64_t point;
-    double sum; /* sum of its scores, larger is better; NAN: undefined on some split */
+    double sum; /* sum or mean of its scores, larger is better; NAN: undefined on some split */
 } racer;
 
 /* Points with unknown scores are not dropped; of equal ones the first is kept. */
@@ -96,6 +96,60 @@ mcr_status mcr_tried_keep_third(mcr_tried *t, const int64_t *point, int64_t coun
     int64_t stays = (left + 2) / 3 > LEAST ? (left + 2) / 3 : LEAST;
     for (int64_t i = stays; i < left; i++)
         t->state[list[i].point] = MCR_POINT_BEATEN + 1;
+    mcr_free(t->ctx, list);
+    return MCR_OK;
+}
+
+/* The standard error of the difference between the means of two points over the leading splits:
+ * from what remains of the scores after the effects of the point and of the split. */
+static double difference_error(const mcr_tried *t, const racer *list, int64_t points,
+                               int64_t splits)
+{
+    double all = 0, sum = 0;
+    for (int64_t i = 0; i < points; i++)
+        all += mcr_mean(t->score + list[i].point * t->count, splits) / (double)points;
+    for (int64_t s = 0; s < splits; s++) {
+        double split = 0;
+        for (int64_t i = 0; i < points; i++)
+            split += t->score[list[i].point * t->count + s] / (double)points;
+        for (int64_t i = 0; i < points; i++) {
+            const double *score = t->score + list[i].point * t->count;
+            double rest = score[s] - mcr_mean(score, splits) - split + all;
+            sum += rest * rest;
+        }
+    }
+    double variance = sum / ((double)(points - 1) * (double)(splits - 1));
+    return sqrt(2 * variance / (double)splits);
+}
+
+mcr_status mcr_tried_drop_behind(mcr_tried *t, const int64_t *point, int64_t count, int64_t splits)
+{
+    enum { FEWEST = 6 }; /* points, to estimate an error from */
+    const double errors = 2;
+    racer *list = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *list);
+    int64_t points = 0;
+    if (!list)
+        return MCR_NO_MEMORY;
+    for (int64_t p = 0; p < t->grid->points; p++) {
+        if (t->state[p] != MCR_POINT_DONE + 1 || t->tested[p] < splits)
+            continue;
+        double mean = mcr_mean(t->score + p * t->count, splits);
+        if (isfinite(mean))
+            list[points++] = (racer){p, t->metric->info.larger ? mean : -mean};
+    }
+    qsort(list, (size_t)points, sizeof *list, ahead_first);
+    /* Poor points vary more than those near the best. */
+    int64_t half = (points + 1) / 2;
+    double least = -INFINITY;
+    if (half >= FEWEST && splits > 1)
+        least = list[0].sum - errors * difference_error(t, list, half, splits) -
+                1e-12 * fabs(list[0].sum);
+    for (int64_t i = 0; i < count; i++) {
+        double mean = mcr_mean(t->score + point[i] * t->count, splits);
+        if (t->state[point[i]] == MCR_POINT_DONE + 1 && isfinite(mean) &&
+            (t->metric->info.larger ? mean : -mean) < least)
+            t->state[point[i]] = MCR_POINT_BEATEN + 1;
+    }
     mcr_free(t->ctx, list);
     return MCR_OK;
 }

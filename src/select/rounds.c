@@ -2,7 +2,8 @@
  *
  * Points with the same kernel form a path, each warm-started from the previous solution. Between
  * rounds of splits, points are dropped that cannot become the best even with perfect scores on all
- * remaining splits. What is tried next depends only on complete rounds: so the result is the same
+ * remaining splits; a search that chooses everything itself also drops those that are clearly
+ * behind. What is tried next depends only on complete rounds: so the result is the same
  * for any number of threads, and for a search that was interrupted and resumed.
  *
  * A worker takes a kernel, computes K of all objects, and runs its paths. When no kernels are left
@@ -622,11 +623,16 @@ static mcr_status run_shared(batch *b)
     return s;
 }
 
-/* Splits of the first round. Before four fifths hardly any point is certain to lose: it must be
- * behind by more than it could still gain on the other splits. */
-static int64_t first_round(const mcr_tried *t)
+/* Splits of the round that follows `done` splits. Before four fifths hardly any point is certain to
+ * lose: it must be behind by more than it could still gain on the other splits. Early decisions
+ * need two splits at least, and K of all objects is computed again in each round. */
+static int64_t round_splits(const mcr_tried *t, int64_t done)
 {
-    return t->races ? 1 : t->count > 1 ? 4 * t->count / 5 : t->count;
+    if (t->early && t->count > 3)
+        return done ? t->count - done : (t->count + 1) / 3;
+    if (done || t->races)
+        return 1;
+    return t->count > 1 ? 4 * t->count / 5 : t->count;
 }
 
 static mcr_status run_rounds(batch *b)
@@ -635,7 +641,7 @@ static mcr_status run_rounds(batch *b)
     mcr_status s = MCR_OK;
     for (int64_t done = 0; done < t->count && !s; done += b->splits) {
         b->first_split = done;
-        b->splits = done ? 1 : first_round(t);
+        b->splits = round_splits(t, done);
         int64_t items = b->groups * b->splits;
         s = order_groups(b);
         if (!s)
@@ -646,6 +652,8 @@ static mcr_status run_rounds(batch *b)
                 t->tested[b->point[i]] = (int32_t)(done + b->splits);
         if (!s)
             mcr_tried_leave_out(t, b->point, b->count);
+        if (!s && t->early && !t->whole && done + b->splits < t->count)
+            s = mcr_tried_drop_behind(t, b->point, b->count, done + b->splits);
         if (!s && t->races && done + b->splits <= HEATS)
             s = mcr_tried_keep_third(t, b->point, b->count);
     }

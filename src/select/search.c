@@ -280,7 +280,8 @@ static mcr_status fingerprint(uint32_t *out, const mcr_tried *t, const mcr_searc
     mcr_text text;
     mcr_text_init(&text, t->ctx);
     mcr_status s = mcr_options_print_problem(t->grid->options, &text);
-    mcr_text_format(&text, "|%s|%lld|%d", mcr_version(), (long long)t->data->first, FEW_OBJECTS);
+    mcr_text_format(&text, "|%s|%lld|%d|early", mcr_version(), (long long)t->data->first,
+                    FEW_OBJECTS);
     mcr_text_format(&text, "|%s|%s|%d|%d|%d|%llu|%lld", t->grid->options->type->name,
                     t->metric->info.name, search->adaptive != 0, search->relevance != 0, t->races,
                     (unsigned long long)mcr_seed(t->ctx), (long long)t->count);
@@ -537,7 +538,9 @@ static mcr_status try_few_first(mcr_tried *t, const mcr_search *search)
     int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
     mcr_status s = point ? MCR_SIZED_READ(mcr_split_plan, &plan, t->ctx, search->split)
                          : MCR_NO_MEMORY;
-    if (!s && may_use_few(t, search, &plan) && mcr_data_count(t->all) >= 2 * few_objects(t))
+    bool chooses = !s && may_use_few(t, search, &plan);
+    t->early = chooses && mcr_data_count(t->all) >= MANY;
+    if (chooses && mcr_data_count(t->all) >= 2 * few_objects(t))
         s = try_few(t, search, &plan, point, &count);
     if (!s && count)
         s = try_finalists(t, point, count);

@@ -28,6 +28,7 @@ typedef struct mcr_tried {
     bool whole;           /* points are tested on all splits, even if they cannot become the best */
     bool quick;           /* trainings have a step limit */
     bool races;           /* only the best third of a batch continues after a split */
+    bool early;           /* points that are clearly behind on the first splits are dropped */
     int64_t best;         /* number of a point; -1: none */
     int64_t from;         /* the best point before relevance weights */
     int64_t fits, unfinished;
@@ -65,6 +66,9 @@ void mcr_tried_leave_out(mcr_tried *t, const int64_t *point, int64_t count);
 /* Successive halving (Jamieson and Talwalkar, 2016): only the best third of the remaining points
  * continues, but always at least a few. */
 mcr_status mcr_tried_keep_third(mcr_tried *t, const int64_t *point, int64_t count);
+/* Drops the points, among these, that are behind the best by more than two standard errors on the
+ * leading splits. */
+mcr_status mcr_tried_drop_behind(mcr_tried *t, const int64_t *point, int64_t count, int64_t splits);
 /* The best of the points tested on the most splits; -1: none. */
 int64_t mcr_tried_leading(const mcr_tried *t);
 /* Evaluates those of the points (in ascending order) that are not known yet. */

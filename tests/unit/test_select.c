@@ -449,7 +449,7 @@ static mcr_data *sparse_data(mcr *ctx)
 static void test_many_objects(void **context)
 {
     mcr *ctx = *context;
-    const int64_t n = test_brief() ? 2500 : 3000;
+    const int64_t n = test_brief() ? 1700 : 3000;
     mcr_search search = {.size = sizeof search, .adaptive = 1};
     mcr_options *o = make_options(ctx, "knn", "task=classify");
     mcr_data *data = sample_data(ctx, "moons", n);
