@@ -656,10 +656,8 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
     if (r->dense != NULL) {
         mcr_store *s = r->dense;
         int64_t cells = r->rows * r->plan.numbers;
-        double *exact = mcr_resize(r->ctx, s->dense, (size_t)cells, sizeof *exact);
-        if (exact == NULL)
+        if (mcr_resize_at(r->ctx, &s->dense, (size_t)cells, sizeof *s->dense))
             return MCR_NO_MEMORY;
-        s->dense = exact;
         s->count = r->rows;
         s->cols = r->plan.numbers;
         status = keep_names(r, s);

@@ -294,16 +294,12 @@ static mcr_status read_block(reader *r)
 static mcr_status trim(reader *r)
 {
     mcr_store *s = r->store;
-    void *index = mcr_resize(r->ctx, s->index, (size_t)r->entries, sizeof *s->index);
-    if (index != NULL)
-        s->index = index;
-    void *value = mcr_resize(r->ctx, s->value, (size_t)r->entries, sizeof *s->value);
-    if (value != NULL)
-        s->value = value;
-    void *start = mcr_resize(r->ctx, s->start, (size_t)r->rows + 1, sizeof *s->start);
-    if (start != NULL)
-        s->start = start;
-    return index != NULL && value != NULL && start != NULL ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status status = mcr_resize_at(r->ctx, &s->index, (size_t)r->entries, sizeof *s->index);
+    if (status == MCR_OK)
+        status = mcr_resize_at(r->ctx, &s->value, (size_t)r->entries, sizeof *s->value);
+    if (status == MCR_OK)
+        status = mcr_resize_at(r->ctx, &s->start, (size_t)r->rows + 1, sizeof *s->start);
+    return status;
 }
 
 static mcr_status read_all(reader *r, int64_t features)

@@ -349,15 +349,10 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
     }
     if (status == MCR_OK)
         status = at_end(ctx, in);
-    if (status == MCR_OK && npy->fortran && npy->cols > 1) {
-        status = transpose(&cells, npy, ctx);
-    } else if (status == MCR_OK) {
-        double *exact = mcr_resize(ctx, cells, (size_t)total, sizeof *cells);
-        if (exact != NULL)
-            cells = exact;
-        else
-            status = MCR_NO_MEMORY;
-    }
+    if (status == MCR_OK)
+        status = npy->fortran && npy->cols > 1
+                     ? transpose(&cells, npy, ctx)
+                     : mcr_resize_at(ctx, &cells, (size_t)total, sizeof *cells);
     mcr_free(ctx, raw);
     if (status != MCR_OK)
         mcr_free(ctx, cells);
