@@ -76,21 +76,14 @@ static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
 {
     if (v->cols < 1 || v->cols > INT32_MAX || v->column == NULL)
         return mcr_fail(b->ctx, MCR_BAD_CALL, "a table has columns, and each has a name");
-    if (v->row_step == 0 && v->col_step == 0) {
-        v->row_step = v->cols;
-        v->col_step = 1;
-    }
+    mcr_dense_view_steps(v);
     return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
 }
 
 static mcr_status new_column(mcr_store **out, mcr_builder *b, const char *name, mcr_role role)
 {
-    *out = NULL;
-    mcr_status status = mcr_builder_known(b);
-    if (status == MCR_OK)
-        status = mcr_store_new(out, b->ctx, name, MCR_DENSE);
+    mcr_status status = mcr_builder_store(out, b, name, MCR_DENSE);
     if (status == MCR_OK) {
-        (*out)->count = b->count;
         (*out)->role = role;
         (*out)->holes = expects_holes(b);
     }

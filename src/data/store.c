@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "data/data.h"
+#include "data/builder.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -158,7 +158,7 @@ static mcr_status check_dense(const mcr_store *s)
     return MCR_OK;
 }
 
-static mcr_status check_starts(const mcr_store *s)
+mcr_status mcr_store_check_starts(const mcr_store *s)
 {
     if (s->start[0] != 0)
         return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first object must start at 0",
@@ -218,7 +218,7 @@ mcr_status mcr_store_check(const mcr_store *s)
     mcr_status status = MCR_OK;
     if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED)
         return check_dense(s);
-    status = check_starts(s);
+    status = mcr_store_check_starts(s);
     if (status == MCR_OK && s->kind == MCR_SPARSE)
         status = check_sparse(s);
     if (status == MCR_OK && s->kind == MCR_GRAPHS)
