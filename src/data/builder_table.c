@@ -109,24 +109,10 @@ mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
 
 /* ---- dates ------------------------------------------------------------------------------------*/
 
-static mcr_status name_parts(mcr_store *s, const char *name)
-{
-    s->column = mcr_alloc_zero(s->ctx, MCR_DATE_PARTS, sizeof *s->column);
-    for (int c = 0; s->column != NULL && c < MCR_DATE_PARTS; c++) {
-        size_t own = strlen(name), more = strlen(mcr_date_suffix[c]);
-        if (!(s->column[c] = mcr_alloc(s->ctx, own + more + 1, 1)))
-            return MCR_NO_MEMORY;
-        memcpy(s->column[c], name, own);
-        memcpy(s->column[c] + own, mcr_date_suffix[c], more + 1);
-    }
-    return s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status fill_dates(mcr_store *s, mcr_builder *b, const double *days)
 {
-    s->cols = MCR_DATE_PARTS;
     s->dense = mcr_alloc(b->ctx, (size_t)b->count, MCR_DATE_PARTS * sizeof *s->dense);
-    mcr_status status = s->dense != NULL ? name_parts(s, s->name) : MCR_NO_MEMORY;
+    mcr_status status = s->dense != NULL ? mcr_date_columns(s) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++) {
         if (isinf(days[i]))
             return mcr_fail(b->ctx, MCR_BAD_DATA,

@@ -352,7 +352,7 @@ bool mcr_date_parse(const char *text, size_t length, double *days);
 /* The columns of a date field: the days, and points on circles for the phases of the year, the week
  * and the day. */
 enum { MCR_DATE_PARTS = 7 };
-extern const char *const mcr_date_suffix[MCR_DATE_PARTS];
+mcr_status mcr_date_columns(mcr_store *store); /* sets their names, from that of the field */
 void mcr_date_parts(double days, double part[MCR_DATE_PARTS]);
 
 /* A format: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one
