@@ -215,6 +215,9 @@ bool mcr_data_has_holes(const mcr_data *data);
  * status. */
 mcr_status mcr_data_give(mcr_data **out, mcr_data *data, mcr_status status);
 mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status);
+/* Gives a view, which is not shared yet, another store for a field; takes ownership. NULL: it keeps
+ * its own. */
+void mcr_data_replace(mcr_data *view, int64_t field, mcr_store *store);
 
 /* Objects by their numbers among those of all processes that share the rows (base/team.h): a view
  * if there is one process, else a copy in each of them. */

@@ -437,10 +437,8 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
         mcr_store *made = NULL;
         if (at < 0)
             continue; /* the kernel reports a missing field */
-        if (!(s = scale_store(&made, view->store[at], by))) {
-            mcr_store_free(view->store[at]);
-            view->store[at] = made;
-        }
+        s = scale_store(&made, view->store[at], by);
+        mcr_data_replace(view, at, made);
     }
     if (!s)
         s = mcr_known_apply(view, scaling);
