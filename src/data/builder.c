@@ -121,13 +121,10 @@ static mcr_status copy_dense(mcr_store *s, const double *values, int64_t cols, i
                         "field \"%s\": %" PRId64 " columns at a distance of %" PRId64
                         " make no matrix",
                         s->name, cols, ld);
-    size_t cells;
-    if (!mcr_size_mul((size_t)s->count, (size_t)cols, &cells))
-        return mcr_fail(s->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
     s->cols = cols;
-    s->dense = mcr_alloc(s->ctx, cells, sizeof *s->dense);
-    if (s->dense == NULL)
-        return MCR_NO_MEMORY;
+    mcr_status status = mcr_store_alloc_dense(s);
+    if (status != MCR_OK)
+        return status;
     for (int64_t i = 0; i < s->count; i++)
         memcpy(s->dense + i * cols, values + i * ld, (size_t)cols * sizeof *values);
     return MCR_OK;
@@ -180,10 +177,7 @@ mcr_status mcr_builder_sparse_of(mcr_builder *b, const char *name, const double 
         for (int64_t k = 0; k < cols; k++)
             entries += values[i * ld + k] != 0;
     s->cols = cols;
-    s->start = mcr_alloc_zero(b->ctx, (size_t)s->count + 1, sizeof *s->start);
-    s->index = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->index);
-    s->value = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->value);
-    status = s->start && s->index && s->value ? MCR_OK : MCR_NO_MEMORY;
+    status = mcr_store_alloc_sparse(s, entries);
     for (int64_t i = 0; i < s->count && status == MCR_OK; i++) {
         for (int64_t k = 0; k < cols; k++)
             if (values[i * ld + k] != 0) {

@@ -58,15 +58,9 @@ static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v
 
 static mcr_status copy_numbers(mcr_store *s, mcr_builder *b, const mcr_dense_view *v)
 {
-    size_t cells;
-    if (!mcr_size_mul((size_t)b->count, (size_t)v->cols, &cells))
-        return mcr_fail(b->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
-    s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
     s->column = mcr_copy_texts(b->ctx, v->column, v->cols);
     s->cols = v->cols;
-    if (s->dense == NULL || s->column == NULL)
-        return MCR_NO_MEMORY;
-    mcr_status status = MCR_OK;
+    mcr_status status = s->column != NULL ? mcr_store_alloc_dense(s) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
         status = copy_row(s, b, v, i);
     return status;

@@ -215,6 +215,10 @@ bool mcr_data_has_holes(const mcr_data *data);
  * status. */
 mcr_status mcr_data_give(mcr_data **out, mcr_data *data, mcr_status status);
 mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status);
+/* The arrays of dense or sparse vectors, for the store's count and cols; the values are not set, but
+ * for start[0]. */
+mcr_status mcr_store_alloc_dense(mcr_store *store);
+mcr_status mcr_store_alloc_sparse(mcr_store *store, int64_t entries);
 /* Gives a view, which is not shared yet, another store for a field; takes ownership. NULL: it keeps
  * its own. */
 void mcr_data_replace(mcr_data *view, int64_t field, mcr_store *store);

@@ -168,8 +168,9 @@ static mcr_status load_store(mcr_store **out, const mcr_data *view)
         return s;
     to->count = view->count;
     to->cols = from->cols;
-    to->dense = mcr_alloc(view->ctx, (size_t)to->count, (size_t)to->cols * sizeof *to->dense);
-    s = to->dense ? read_field(from->disk, &field, to->dense) : MCR_NO_MEMORY;
+    s = mcr_store_alloc_dense(to);
+    if (!s)
+        s = read_field(from->disk, &field, to->dense);
     return mcr_store_give(out, to, s);
 }
 

@@ -143,8 +143,7 @@ mcr_status mcr_sample_points(mcr_sample_job *job)
     if (status == MCR_OK) {
         store->count = job->count;
         store->cols = cols;
-        store->dense = mcr_alloc(job->ctx, (size_t)job->count, (size_t)cols * sizeof(double));
-        status = store->dense ? MCR_OK : MCR_NO_MEMORY;
+        status = mcr_store_alloc_dense(store);
     }
     for (int64_t i = 0; i < job->count && status == MCR_OK; i++) {
         int c = dealer.count > 1 ? mcr_sample_deal(&dealer, &job->random) : 0;
@@ -201,16 +200,12 @@ static int draw_categories(mcr_random *r, const double *upto, int32_t *index)
 
 static mcr_status fill_sparse(mcr_sample_job *job, mcr_store *s, double *target)
 {
-    size_t n = (size_t)job->count;
-    s->start = mcr_alloc(job->ctx, n + 1, sizeof *s->start);
-    s->index = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->index);
-    s->value = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->value);
-    if (!s->start || !s->index || !s->value)
-        return MCR_NO_MEMORY;
+    mcr_status status = mcr_store_alloc_sparse(s, job->count * CATEGORIES);
+    if (status != MCR_OK)
+        return status;
     categories all;
     make_categories(&all);
     mcr_sample_dealer dealer = {.count = 2};
-    s->start[0] = 0;
     for (int64_t i = 0; i < job->count; i++) {
         int c = mcr_sample_deal(&dealer, &job->random);
         int64_t from = s->start[i];
