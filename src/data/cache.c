@@ -151,10 +151,7 @@ static mcr_status read_bytes(const cache *c, mcr_data **out, const char *bytes, 
     if (!s)
         s = c->format->read(b, c->ctx, in, &c->options);
     mcr_input_close(in);
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 static int64_t count_lines(const char *bytes, int64_t count)
@@ -543,10 +540,7 @@ static mcr_status give_targets(const cache *c, mcr_builder *b)
                 ? mcr_fail_at(c->ctx, MCR_BAD_DATA, c->name, 0, "the file is damaged: remove it")
                 : mcr_labels_add(labels, name[c->code[i]], strlen(name[c->code[i]]));
     mcr_free(c->ctx, name);
-    if (!s)
-        return mcr_builder_labels(b, labels);
-    mcr_labels_close(labels);
-    return s;
+    return mcr_builder_labels_filled(b, labels, s);
 }
 
 static mcr_status give_values(const cache *c, mcr_builder *b)

@@ -448,13 +448,8 @@ static mcr_status read_words(mcr_builder *b, const mcr_npy *npy, mcr *ctx, mcr_i
     }
     if (status == MCR_OK)
         status = at_end(ctx, in);
-    if (status == MCR_OK) {
-        status = mcr_builder_labels(b, labels);
-        labels = NULL;
-    }
-    mcr_labels_close(labels);
     mcr_free(ctx, raw);
-    return status;
+    return mcr_builder_labels_filled(b, labels, status);
 }
 
 mcr_status mcr_npy_targets(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t count)
