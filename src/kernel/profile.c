@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/built_in.h"
+#include "kernel/parts.h"
 #include "kernel/profile.h"
 
 #include <math.h>
@@ -10,23 +11,8 @@
 
 bool mcr_profile_number(const mcr_kernel *node, const char *name, double *value)
 {
-    for (const mcr_param *p = node->type->params; p && p->name; p++) {
-        if (strcmp(p->name, name) != 0)
-            continue;
-        const char *at = (const char *)node->params + p->offset;
-        if (p->type == MCR_REALS) {
-            const mcr_reals *list = (const mcr_reals *)(const void *)at;
-            *value = list->count == 1 ? list->values[0] : NAN;
-        } else if (p->type == MCR_INT) {
-            *value = (double)*(const int64_t *)(const void *)at;
-        } else if (p->type == MCR_REAL) {
-            *value = *(const double *)(const void *)at;
-        } else {
-            return false;
-        }
-        return !isnan(*value);
-    }
-    return false;
+    *value = mcr_kernel_number(node, name);
+    return !isnan(*value);
 }
 
 /* ---- leaves -----------------------------------------------------------------------------------*/
