@@ -327,9 +327,6 @@ int64_t mcr_labels_not_finite(const mcr_labels *labels);
 /* The classes of `count` targets: ascending for numbers; class_of[i] is set for each. */
 mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value, int64_t count,
                                 int32_t *class_of);
-/* The same for words, in the order of first appearance: word i is text[end[i-1] .. end[i]-1]. */
-mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
-                                int64_t count, int32_t *class_of);
 /* A list of existing names. */
 mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *name,
                                 int64_t count);

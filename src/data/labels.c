@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/order.h"
 #include "data/builder.h"
+#include "data/format/collect.h"
 
 struct mcr_labels {
     mcr *ctx;
@@ -99,6 +100,22 @@ int64_t mcr_labels_not_finite(const mcr_labels *l)
     return l->nonfinite;
 }
 
+/* The classes of labels that are words, in the order of first appearance. */
+static mcr_status classes_of_words(mcr_classes **out, const mcr_labels *l, int32_t *class_of)
+{
+    mcr_words words = {0};
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < l->count && status == MCR_OK; i++) {
+        int64_t from = i > 0 ? l->end[i - 1] : 0;
+        status = mcr_words_number(&words, l->ctx, l->text + from, (size_t)(l->end[i] - from),
+                                  &class_of[i]);
+    }
+    if (status == MCR_OK)
+        status = mcr_classes_of_names(out, l->ctx, (const char *const *)words.word, words.count);
+    mcr_words_free(&words, l->ctx);
+    return status;
+}
+
 static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
 {
     mcr_status status = mcr_builder_expect(b, l->count);
@@ -113,7 +130,7 @@ static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
         status = mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the target %.*s is not finite",
                           i + 1, (int)(l->end[i] - from), l->text + from);
     } else if (l->words) {
-        status = mcr_classes_of_words(&classes, b->ctx, l->text, l->end, l->count, class_of);
+        status = classes_of_words(&classes, l, class_of);
         mcr_free(b->ctx, l->value);
         l->value = NULL;
     } else {
@@ -251,45 +268,6 @@ mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *
         (*out)->name[i] = memcpy(to, name[i], length);
         to += length;
     }
-    return status;
-}
-
-mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
-                                int64_t count, int32_t *class_of)
-{
-    *out = NULL;
-    table t;
-    mcr_status status = table_open(&t, ctx);
-    size_t bytes = 0;
-    for (int64_t i = 0; i < count && status == MCR_OK; i++) {
-        const char *word = text + (i > 0 ? end[i - 1] : 0);
-        size_t length = (size_t)(text + end[i] - word);
-        uint64_t hash = mcr_hash_bytes(ctx, 0, word, length), s = hash & t.mask;
-        for (; t.slot[s] >= 0; s = (s + 1) & t.mask) {
-            int64_t k = t.slot[s], j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
-            if (t.hash[k] == hash && (size_t)(end[j] - from) == length &&
-                memcmp(text + from, word, length) == 0)
-                break;
-        }
-        class_of[i] = t.slot[s] >= 0 ? t.slot[s] : (int32_t)t.keys;
-        if (t.slot[s] < 0) {
-            bytes += length + 1;
-            status = table_add(&t, s, hash, i);
-        }
-    }
-    if (status == MCR_OK)
-        status = classes_new(out, ctx, t.keys, bytes);
-    if (status == MCR_OK) {
-        char *to = (*out)->text;
-        for (int64_t k = 0; k < t.keys; k++) {
-            int64_t j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
-            size_t length = (size_t)(end[j] - from);
-            (*out)->name[k] = memcpy(to, text + from, length);
-            to[length] = '\0';
-            to += length + 1;
-        }
-    }
-    table_close(&t);
     return status;
 }
 
