@@ -333,55 +333,35 @@ mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value
 
 /* ---- labels and the classes of a model --------------------------------------------------------*/
 
-/* A label: its text, and its value where all labels are numbers. */
-typedef struct key {
-    const char *text;
-    size_t length;
-    double value;
-} key;
-
-/* Whether a table of keys has x. *hash and *slot are for table_add, where it has not. */
-static bool has_key(const table *t, const key *keys, bool words, const key *x, uint64_t *hash,
-                    uint64_t *slot)
-{
-    *hash = words ? mcr_hash_bytes(t->ctx, 0, x->text, x->length)
-                  : mcr_hash_word(t->ctx, 0, mcr_real_bits(x->value));
-    for (*slot = *hash & t->mask; t->slot[*slot] >= 0; *slot = (*slot + 1) & t->mask) {
-        const key *y = &keys[t->sample[t->slot[*slot]]];
-        if (words ? y->length == x->length && memcmp(y->text, x->text, x->length) == 0
-                  : y->value == x->value)
-            return true;
-    }
-    return false;
-}
-
-/* A model may have as many classes as a file has labels, so each label is looked up in a table. */
+/* A model may have as many classes as a file has labels, so none is searched for one by one. */
 mcr_status mcr_labels_are_known(const mcr_labels *l, const char *const *known, bool *are)
 {
-    int64_t count = 0;
+    int64_t count = 0, numbers = 0;
     while (known[count] != NULL)
         count++;
     *are = count == 0 && !l->words;
     if (count == 0)
         return MCR_OK;
-    table t = {.ctx = l->ctx};
-    uint64_t hash, slot;
-    key *keys = mcr_alloc(l->ctx, (size_t)count, sizeof *keys);
-    mcr_status status = keys ? table_open(&t, l->ctx) : MCR_NO_MEMORY;
+    mcr_words words = {0};
+    double *value = mcr_alloc(l->ctx, (size_t)count, sizeof *value);
+    mcr_status status = value != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t k = 0; k < count && status == MCR_OK; k++) {
         const char *end = known[k] + strlen(known[k]);
-        keys[k] = (key){known[k], (size_t)(end - known[k]), 0};
-        if (!l->words && mcr_parse_real(known[k], end, &keys[k].value) != end)
-            continue; /* a word, which no number is equal to */
-        if (!has_key(&t, keys, l->words, &keys[k], &hash, &slot))
-            status = table_add(&t, slot, hash, k);
+        int32_t number;
+        if (l->words)
+            status = mcr_words_number(&words, l->ctx, known[k], (size_t)(end - known[k]), &number);
+        else if (mcr_parse_real(known[k], end, &value[numbers]) == end && !isnan(value[numbers]))
+            numbers++; /* others are words, which no number is equal to */
     }
+    if (numbers > 0)
+        qsort(value, (size_t)numbers, sizeof *value, mcr_reals_rising);
     for (int64_t i = 0; i < l->count && status == MCR_OK && !*are; i++) {
         int64_t from = i > 0 ? l->end[i - 1] : 0;
-        key x = {l->text + from, (size_t)(l->end[i] - from), l->words ? 0 : l->value[i]};
-        *are = has_key(&t, keys, l->words, &x, &hash, &slot);
+        *are = l->words ? mcr_words_find(&words, l->text + from, (size_t)(l->end[i] - from)) >= 0
+                        : !isnan(l->value[i]) && bsearch(&l->value[i], value, (size_t)numbers,
+                                                         sizeof *value, mcr_reals_rising) != NULL;
     }
-    table_close(&t);
-    mcr_free(l->ctx, keys);
+    mcr_words_free(&words, l->ctx);
+    mcr_free(l->ctx, value);
     return status;
 }
