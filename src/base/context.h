@@ -162,6 +162,8 @@ void mcr_free_each(mcr *ctx, void *list, int64_t count);
 char *mcr_copy_text(mcr *ctx, const char *text, size_t length);
 /* Copies of texts, as an array for mcr_free_each. */
 char **mcr_copy_texts(mcr *ctx, const char *const *text, int64_t count);
+/* Resizes *block, which is unchanged on failure. */
+mcr_status mcr_resize_at(mcr *ctx, void *block /* T ** */, uint64_t count, size_t size);
 /* Grows *block (by doubling) to hold at least `need` elements; *space is its capacity in
  * elements. */
 mcr_status mcr_reserve(mcr *ctx, void *block /* T ** */, int64_t *capacity, int64_t need,

@@ -208,10 +208,8 @@ static mcr_status fill(mcr_input *in)
         if (in->capacity >= LINE_MAX_BYTES)
             return mcr_fail_at(in->ctx, MCR_BAD_DATA, in->name, in->line_number + 1,
                                "the line is longer than 1 GiB");
-        char *larger = mcr_resize(in->ctx, in->window, 2 * in->capacity + 1, 1);
-        if (larger == NULL)
+        if (mcr_resize_at(in->ctx, &in->window, 2 * in->capacity + 1, 1))
             return MCR_NO_MEMORY;
-        in->window = larger;
         in->capacity *= 2;
     }
     size_t got;

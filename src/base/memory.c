@@ -264,6 +264,18 @@ char **mcr_copy_texts(mcr *ctx, const char *const *text, int64_t count)
     return copy;
 }
 
+mcr_status mcr_resize_at(mcr *ctx, void *block, uint64_t count, size_t size)
+{
+    /* A T ** must not be accessed as a void **; its bytes may be copied. */
+    void *old;
+    memcpy(&old, block, sizeof old);
+    void *resized = mcr_resize(ctx, old, count, size);
+    if (resized == NULL)
+        return MCR_NO_MEMORY;
+    memcpy(block, &resized, sizeof resized);
+    return MCR_OK;
+}
+
 mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, size_t size)
 {
     assert(*capacity >= 0 && need >= 0);
@@ -274,15 +286,10 @@ mcr_status mcr_reserve(mcr *ctx, void *block, int64_t *capacity, int64_t need, s
         more = 16;
     if (more < need)
         more = need;
-    /* A T ** must not be accessed as a void **; its bytes may be copied. */
-    void *old;
-    memcpy(&old, block, sizeof old);
-    void *grown = mcr_resize(ctx, old, (uint64_t)more, size);
-    if (grown == NULL)
-        return MCR_NO_MEMORY;
-    memcpy(block, &grown, sizeof grown);
-    *capacity = more;
-    return MCR_OK;
+    mcr_status status = mcr_resize_at(ctx, block, (uint64_t)more, size);
+    if (status == MCR_OK)
+        *capacity = more;
+    return status;
 }
 
 bool mcr_size_mul(size_t a, size_t b, size_t *out)

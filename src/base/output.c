@@ -73,21 +73,21 @@ static void remove_if_left(int folder, const char *name)
     close(fd);
 }
 
-/* The folder that holds path. */
-static int open_folder(const char *path)
+/* The folder that holds path, or a nameless file in it. */
+static int open_folder(const char *path, int flags)
 {
     char folder[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
     if (slash != NULL && (size_t)(slash - path) < sizeof folder)
         snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open(folder, flags | O_CLOEXEC, 0666);
 }
 
 static void remove_left_over(const char *target)
 {
     const char *slash = strrchr(target, '/'), *base = slash != NULL ? slash + 1 : target;
     size_t length = strlen(base);
-    int folder = open_folder(target);
+    int folder = open_folder(target, O_RDONLY | O_DIRECTORY);
     DIR *list = folder >= 0 ? fdopendir(folder) : NULL;
     if (list == NULL) {
         if (folder >= 0)
@@ -119,12 +119,8 @@ static void next_name(mcr_output *o)
 static bool open_nameless(mcr_output *o)
 {
 #ifdef O_TMPFILE
-    char folder[PATH_MAX] = ".", link[64];
-    const char *slash = strrchr(o->target, '/');
-    if (slash != NULL && (size_t)(slash - o->target) < sizeof folder)
-        snprintf(folder, sizeof folder, "%.*s", slash == o->target ? 1 : (int)(slash - o->target),
-                 o->target);
-    o->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    char link[64];
+    o->fd = open_folder(o->target, O_TMPFILE | O_WRONLY);
     if (o->fd < 0)
         return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", o->fd);
@@ -299,7 +295,7 @@ mcr_status mcr_output_start_sync(mcr_output *o)
  * could not be undone; file systems that cannot sync a directory are accepted. */
 static void sync_directory(const char *path)
 {
-    int fd = open_folder(path);
+    int fd = open_folder(path, O_RDONLY | O_DIRECTORY);
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);

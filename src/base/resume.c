@@ -182,10 +182,8 @@ static mcr_status fill(mcr *ctx, part *p, const void *bytes, size_t length)
     if (!p)
         return MCR_NO_MEMORY;
     if (p->capacity < length || !p->bytes) {
-        char *grown = mcr_resize(ctx, p->bytes, length, 1);
-        if (!grown)
+        if (mcr_resize_at(ctx, &p->bytes, length, 1))
             return MCR_NO_MEMORY;
-        p->bytes = grown;
         p->capacity = length;
     }
     if (length > 0)

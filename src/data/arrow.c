@@ -138,25 +138,20 @@ static bool find_matrix(const mcr_arrow_column *const *column, int64_t count, mc
     return true;
 }
 
-static mcr_status copy_numbers(batch *b, const mcr_arrow_column *const *column, int64_t count)
+static mcr_status copy_numbers(batch *b, const mcr_arrow_column *const *column,
+                               const char *const *name, int64_t count)
 {
     mcr_store *s;
-    size_t cells;
     mcr_status status = mcr_store_new(&s, b->ctx, "x", MCR_DENSE);
     if (status != MCR_OK)
         return status;
     s->count = b->rows;
-    if (mcr_size_mul((size_t)b->rows, (size_t)count, &cells))
-        s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
-    s->column = mcr_alloc_zero(b->ctx, (size_t)count, sizeof *s->column);
-    status = s->dense != NULL && s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
+    s->column = mcr_copy_texts(b->ctx, name, count);
     s->cols = s->column != NULL ? count : 0;
-    for (int64_t k = 0; k < count && status == MCR_OK; k++) {
-        s->column[k] = mcr_copy_text(b->ctx, column[k]->name, strlen(column[k]->name));
-        status = s->column[k] != NULL ? MCR_OK : MCR_NO_MEMORY;
+    status = s->column != NULL ? mcr_store_alloc_dense(s) : MCR_NO_MEMORY;
+    for (int64_t k = 0; k < count; k++)
         for (int64_t i = 0; i < b->rows && status == MCR_OK; i++)
             status = mcr_arrow_number(&s->dense[i * count + k], b->ctx, column[k], i);
-    }
     return mcr_builder_take_filled(b->builder, s, status);
 }
 
@@ -178,7 +173,7 @@ static mcr_status add_numbers(batch *b)
         v.user = holder_retain(b->held);
         status = mcr_builder_borrow_dense(b->builder, "x", &v);
     } else if (status == MCR_OK && count > 0) {
-        status = copy_numbers(b, column, count);
+        status = copy_numbers(b, column, name, count);
     }
     mcr_free_all(b->ctx, column, name);
     return status;

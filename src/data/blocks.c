@@ -32,10 +32,8 @@ static mcr_status reserve(mcr_blocks *b, mcr_buffer *buffer, size_t more)
 {
     if (buffer->end + more <= buffer->capacity)
         return MCR_OK;
-    char *larger = mcr_resize(b->ctx, buffer->bytes, buffer->end + more + 1, 1);
-    if (larger == NULL)
+    if (mcr_resize_at(b->ctx, &buffer->bytes, buffer->end + more + 1, 1))
         return MCR_NO_MEMORY;
-    buffer->bytes = larger;
     buffer->capacity = buffer->end + more;
     return MCR_OK;
 }

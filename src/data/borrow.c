@@ -20,16 +20,12 @@
 static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind,
                             void (*release)(void *user), void *user)
 {
-    *out = NULL;
-    mcr_status status = mcr_builder_known(b);
-    if (status == MCR_OK)
-        status = mcr_store_new(out, b->ctx, name, kind);
+    mcr_status status = mcr_builder_store(out, b, name, kind);
     if (status != MCR_OK) {
         if (release != NULL)
             release(user);
         return status;
     }
-    (*out)->count = b->count;
     (*out)->borrowed = true;
     (*out)->release = release;
     (*out)->user = user;
@@ -95,10 +91,9 @@ static bool within_reach(const mcr_store *s, int64_t row_step, int64_t col_step)
     return rows < most && rows > -most && cols < most && cols > -most;
 }
 
-static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
+static mcr_status fill_dense(mcr_store *s, mcr_dense_view *v)
 {
-    bool unset = v->row_step == 0 && v->col_step == 0;
-    int64_t row_step = unset ? v->cols : v->row_step, col_step = unset ? 1 : v->col_step;
+    mcr_dense_view_steps(v);
     mcr_status status = check_array(s, v->values, v->type, false, s->count);
     if (status != MCR_OK)
         return status;
@@ -107,14 +102,14 @@ static mcr_status fill_dense(mcr_store *s, const mcr_dense_view *v)
                         "field \"%s\" has %" PRId64 " columns; 1 to %" PRId32 " are possible",
                         s->name, v->cols, INT32_MAX);
     s->cols = v->cols;
-    if (!within_reach(s, row_step, col_step))
+    if (!within_reach(s, v->row_step, v->col_step))
         return mcr_fail(s->ctx, MCR_BAD_CALL, "field \"%s\": the strides are too large", s->name);
-    if (v->type == MCR_FLOAT64 && col_step == 1 && row_step == v->cols)
+    if (v->type == MCR_FLOAT64 && v->col_step == 1 && v->row_step == v->cols)
         s->dense = (double *)v->values; /* never written to */
     else
         s->lent = (mcr_lent){.value = v->values,
-                             .row_step = row_step,
-                             .col_step = col_step,
+                             .row_step = v->row_step,
+                             .col_step = v->col_step,
                              .single = v->type == MCR_FLOAT32};
     return MCR_OK;
 }

@@ -63,10 +63,7 @@ mcr_status mcr_builder_number_table(mcr_builder *b, const mcr_dense_view *view)
     mcr_status status = MCR_SIZED_READ(mcr_dense_view, &v, b->ctx, view);
     if (status != MCR_OK)
         return status;
-    if (v.row_step == 0 && v.col_step == 0) {
-        v.row_step = v.cols;
-        v.col_step = 1;
-    }
+    mcr_dense_view_steps(&v);
     status = mcr_builder_known(b);
     if (status == MCR_OK && (v.cols < 1 || !mcr_size_mul((size_t)b->count, (size_t)v.cols, &cells)))
         status = mcr_fail(b->ctx, MCR_BAD_CALL, "a table of %" PRId64 " targets", v.cols);

@@ -95,7 +95,7 @@ static void *copy_of(mcr *ctx, const void *from, int64_t count, size_t size)
     return copy;
 }
 
-static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind)
+mcr_status mcr_builder_store(mcr_store **out, mcr_builder *b, const char *name, mcr_kind kind)
 {
     *out = NULL;
     mcr_status status = mcr_builder_known(b);
@@ -109,16 +109,8 @@ static mcr_status new_store(mcr_store **out, mcr_builder *b, const char *name, m
 /* Copies the user's starts, which are checked before they are used. */
 static mcr_status copy_starts(mcr_store *s, const int64_t *start)
 {
-    if (start[0] != 0)
-        return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first object must start at 0",
-                        s->name);
-    for (int64_t i = 0; i < s->count; i++)
-        if (start[i + 1] < start[i])
-            return mcr_fail(s->ctx, MCR_BAD_DATA,
-                            "field \"%s\", object %" PRId64 ": it ends before it starts", s->name,
-                            i + 1);
     s->start = copy_of(s->ctx, start, s->count + 1, sizeof *start);
-    return s->start != NULL ? MCR_OK : MCR_NO_MEMORY;
+    return s->start != NULL ? mcr_store_check_starts(s) : MCR_NO_MEMORY;
 }
 
 /* Copies rows that are ld apart into the store's block, count x cols. */
@@ -129,13 +121,10 @@ static mcr_status copy_dense(mcr_store *s, const double *values, int64_t cols, i
                         "field \"%s\": %" PRId64 " columns at a distance of %" PRId64
                         " make no matrix",
                         s->name, cols, ld);
-    size_t cells;
-    if (!mcr_size_mul((size_t)s->count, (size_t)cols, &cells))
-        return mcr_fail(s->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
     s->cols = cols;
-    s->dense = mcr_alloc(s->ctx, cells, sizeof *s->dense);
-    if (s->dense == NULL)
-        return MCR_NO_MEMORY;
+    mcr_status status = mcr_store_alloc_dense(s);
+    if (status != MCR_OK)
+        return status;
     for (int64_t i = 0; i < s->count; i++)
         memcpy(s->dense + i * cols, values + i * ld, (size_t)cols * sizeof *values);
     return MCR_OK;
@@ -153,7 +142,7 @@ mcr_status mcr_builder_dense(mcr_builder *b, const char *name, const double *val
                              int64_t ld)
 {
     mcr_store *s;
-    mcr_status status = new_store(&s, b, name, MCR_DENSE);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_DENSE);
     if (status == MCR_OK)
         status = copy_dense(s, values, cols, ld);
     return mcr_builder_take_filled(b, s, status);
@@ -163,7 +152,7 @@ mcr_status mcr_builder_sparse(mcr_builder *b, const char *name, int64_t cols, co
                               const int32_t *index, const double *value)
 {
     mcr_store *s;
-    mcr_status status = new_store(&s, b, name, MCR_SPARSE);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_SPARSE);
     if (status == MCR_OK)
         status = copy_starts(s, start);
     if (status == MCR_OK) {
@@ -181,17 +170,14 @@ mcr_status mcr_builder_sparse_of(mcr_builder *b, const char *name, const double 
 {
     mcr_store *s;
     int64_t entries = 0, at = 0;
-    mcr_status status = new_store(&s, b, name, MCR_SPARSE);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_SPARSE);
     if (status != MCR_OK)
         return status;
     for (int64_t i = 0; i < s->count; i++)
         for (int64_t k = 0; k < cols; k++)
             entries += values[i * ld + k] != 0;
     s->cols = cols;
-    s->start = mcr_alloc_zero(b->ctx, (size_t)s->count + 1, sizeof *s->start);
-    s->index = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->index);
-    s->value = mcr_alloc(b->ctx, (size_t)entries, sizeof *s->value);
-    status = s->start && s->index && s->value ? MCR_OK : MCR_NO_MEMORY;
+    status = mcr_store_alloc_sparse(s, entries);
     for (int64_t i = 0; i < s->count && status == MCR_OK; i++) {
         for (int64_t k = 0; k < cols; k++)
             if (values[i * ld + k] != 0) {
@@ -207,7 +193,7 @@ mcr_status mcr_builder_strings(mcr_builder *b, const char *name, const int64_t *
                                const char *bytes)
 {
     mcr_store *s;
-    mcr_status status = new_store(&s, b, name, MCR_STRINGS);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_STRINGS);
     if (status == MCR_OK)
         status = copy_starts(s, start);
     if (status == MCR_OK) {
@@ -223,7 +209,7 @@ mcr_status mcr_builder_graphs(mcr_builder *b, const char *name, const int64_t *n
                               const int32_t (*edge)[2], const int32_t *edge_label)
 {
     mcr_store *s;
-    mcr_status status = new_store(&s, b, name, MCR_GRAPHS);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_GRAPHS);
     if (status == MCR_OK)
         status = copy_starts(s, node_start);
     if (status == MCR_OK && node_label != NULL) {
@@ -248,7 +234,7 @@ mcr_status mcr_builder_precomputed(mcr_builder *b, const char *name, const doubl
                                    int64_t cols, const int64_t *id)
 {
     mcr_store *s;
-    mcr_status status = new_store(&s, b, name, MCR_PRECOMPUTED);
+    mcr_status status = mcr_builder_store(&s, b, name, MCR_PRECOMPUTED);
     if (status == MCR_OK && (cols > 0 || id == NULL))
         status = copy_dense(s, values, cols, cols);
     if (status == MCR_OK)

@@ -58,15 +58,9 @@ static mcr_status copy_row(mcr_store *s, mcr_builder *b, const mcr_dense_view *v
 
 static mcr_status copy_numbers(mcr_store *s, mcr_builder *b, const mcr_dense_view *v)
 {
-    size_t cells;
-    if (!mcr_size_mul((size_t)b->count, (size_t)v->cols, &cells))
-        return mcr_fail(b->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
-    s->dense = mcr_alloc(b->ctx, cells, sizeof *s->dense);
     s->column = mcr_copy_texts(b->ctx, v->column, v->cols);
     s->cols = v->cols;
-    if (s->dense == NULL || s->column == NULL)
-        return MCR_NO_MEMORY;
-    mcr_status status = MCR_OK;
+    mcr_status status = s->column != NULL ? mcr_store_alloc_dense(s) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++)
         status = copy_row(s, b, v, i);
     return status;
@@ -76,21 +70,14 @@ static mcr_status check_numbers(mcr_builder *b, mcr_dense_view *v)
 {
     if (v->cols < 1 || v->cols > INT32_MAX || v->column == NULL)
         return mcr_fail(b->ctx, MCR_BAD_CALL, "a table has columns, and each has a name");
-    if (v->row_step == 0 && v->col_step == 0) {
-        v->row_step = v->cols;
-        v->col_step = 1;
-    }
+    mcr_dense_view_steps(v);
     return mcr_number_check(b->ctx, "numbers", v->values, v->type, b->count);
 }
 
 static mcr_status new_column(mcr_store **out, mcr_builder *b, const char *name, mcr_role role)
 {
-    *out = NULL;
-    mcr_status status = mcr_builder_known(b);
-    if (status == MCR_OK)
-        status = mcr_store_new(out, b->ctx, name, MCR_DENSE);
+    mcr_status status = mcr_builder_store(out, b, name, MCR_DENSE);
     if (status == MCR_OK) {
-        (*out)->count = b->count;
         (*out)->role = role;
         (*out)->holes = expects_holes(b);
     }
@@ -116,24 +103,10 @@ mcr_status mcr_builder_numbers(mcr_builder *b, const mcr_dense_view *view)
 
 /* ---- dates ------------------------------------------------------------------------------------*/
 
-static mcr_status name_parts(mcr_store *s, const char *name)
-{
-    s->column = mcr_alloc_zero(s->ctx, MCR_DATE_PARTS, sizeof *s->column);
-    for (int c = 0; s->column != NULL && c < MCR_DATE_PARTS; c++) {
-        size_t own = strlen(name), more = strlen(mcr_date_suffix[c]);
-        if (!(s->column[c] = mcr_alloc(s->ctx, own + more + 1, 1)))
-            return MCR_NO_MEMORY;
-        memcpy(s->column[c], name, own);
-        memcpy(s->column[c] + own, mcr_date_suffix[c], more + 1);
-    }
-    return s->column != NULL ? MCR_OK : MCR_NO_MEMORY;
-}
-
 static mcr_status fill_dates(mcr_store *s, mcr_builder *b, const double *days)
 {
-    s->cols = MCR_DATE_PARTS;
     s->dense = mcr_alloc(b->ctx, (size_t)b->count, MCR_DATE_PARTS * sizeof *s->dense);
-    mcr_status status = s->dense != NULL ? name_parts(s, s->name) : MCR_NO_MEMORY;
+    mcr_status status = s->dense != NULL ? mcr_date_columns(s) : MCR_NO_MEMORY;
     for (int64_t i = 0; i < b->count && status == MCR_OK; i++) {
         if (isinf(days[i]))
             return mcr_fail(b->ctx, MCR_BAD_DATA,

@@ -105,10 +105,8 @@ static mcr_status next_lines(const cache *c, char **bytes, int64_t skip, int64_t
     int64_t capacity = most + 1;
     *count = 0;
     for (;;) {
-        char *larger = mcr_resize(c->ctx, *bytes, (size_t)(skip + capacity), 1);
-        if (!larger)
+        if (mcr_resize_at(c->ctx, bytes, (size_t)(skip + capacity), 1))
             return MCR_NO_MEMORY;
-        *bytes = larger;
         errno = 0;
         size_t got = fread(*bytes + skip + *count, 1, (size_t)(capacity - *count), c->text);
         if (ferror(c->text))
@@ -153,10 +151,7 @@ static mcr_status read_bytes(const cache *c, mcr_data **out, const char *bytes, 
     if (!s)
         s = c->format->read(b, c->ctx, in, &c->options);
     mcr_input_close(in);
-    if (!s)
-        return mcr_builder_finish(out, b);
-    mcr_builder_close(b);
-    return s;
+    return mcr_builder_finish_filled(out, b, s);
 }
 
 static int64_t count_lines(const char *bytes, int64_t count)
@@ -280,14 +275,13 @@ static mcr_status reserve(cache *c, int64_t rows)
     if (rows <= c->capacity)
         return MCR_OK;
     int64_t more = c->capacity ? 2 * rows : rows;
-    double *target = mcr_resize(c->ctx, c->target, (size_t)more, sizeof *target);
-    c->target = target ? target : c->target;
-    double *weight = mcr_resize(c->ctx, c->weight, (size_t)more, sizeof *weight);
-    c->weight = weight ? weight : c->weight;
-    int32_t *code = mcr_resize(c->ctx, c->code, (size_t)more, sizeof *code);
-    c->code = code ? code : c->code;
-    c->capacity = target && weight && code ? more : c->capacity;
-    return target && weight && code ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status s = mcr_resize_at(c->ctx, &c->target, (size_t)more, sizeof *c->target);
+    if (!s)
+        s = mcr_resize_at(c->ctx, &c->weight, (size_t)more, sizeof *c->weight);
+    if (!s)
+        s = mcr_resize_at(c->ctx, &c->code, (size_t)more, sizeof *c->code);
+    c->capacity = s ? c->capacity : more;
+    return s;
 }
 
 /* Stores targets and weights of the objects, starting at `from`. */
@@ -546,10 +540,7 @@ static mcr_status give_targets(const cache *c, mcr_builder *b)
                 ? mcr_fail_at(c->ctx, MCR_BAD_DATA, c->name, 0, "the file is damaged: remove it")
                 : mcr_labels_add(labels, name[c->code[i]], strlen(name[c->code[i]]));
     mcr_free(c->ctx, name);
-    if (!s)
-        return mcr_builder_labels(b, labels);
-    mcr_labels_close(labels);
-    return s;
+    return mcr_builder_labels_filled(b, labels, s);
 }
 
 static mcr_status give_values(const cache *c, mcr_builder *b)

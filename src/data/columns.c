@@ -160,12 +160,10 @@ mcr_status mcr_data_match(mcr_data **out, mcr *ctx, const mcr_data *data, const 
         status = match_field(&made, ctx, &field, like->store[f]);
         if (status == MCR_OK && view == NULL)
             status = mcr_data_select(&view, data, (mcr_rows){NULL, 0, data->count});
-        if (status == MCR_OK) {
-            mcr_store_free(view->store[at]);
-            view->store[at] = made;
-        } else {
+        if (status == MCR_OK)
+            mcr_data_replace(view, at, made);
+        else
             mcr_store_free(made);
-        }
     }
     if (status == MCR_OK)
         *out = view != NULL ? view : mcr_data_retain(data);

@@ -558,10 +558,8 @@ mcr_status mcr_data_own(mcr_data **out, const mcr_data *data)
         mcr_field field = mcr_data_field(data, f);
         joint j = {.ctx = data->ctx, .part = &field, .parts = 1, .count = data->count};
         status = join_values(&j);
-        if (status == MCR_OK) {
-            mcr_store_free(d->store[f]);
-            d->store[f] = j.to;
-        }
+        if (status == MCR_OK)
+            mcr_data_replace(d, f, j.to);
     }
     if (status != MCR_OK) {
         mcr_data_free(d);

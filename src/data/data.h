@@ -215,6 +215,13 @@ bool mcr_data_has_holes(const mcr_data *data);
  * status. */
 mcr_status mcr_data_give(mcr_data **out, mcr_data *data, mcr_status status);
 mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status);
+/* The arrays of dense or sparse vectors, for the store's count and cols; the values are not set, but
+ * for start[0]. */
+mcr_status mcr_store_alloc_dense(mcr_store *store);
+mcr_status mcr_store_alloc_sparse(mcr_store *store, int64_t entries);
+/* Gives a view, which is not shared yet, another store for a field; takes ownership. NULL: it keeps
+ * its own. */
+void mcr_data_replace(mcr_data *view, int64_t field, mcr_store *store);
 
 /* Objects by their numbers among those of all processes that share the rows (base/team.h): a view
  * if there is one process, else a copy in each of them. */
@@ -320,9 +327,6 @@ int64_t mcr_labels_not_finite(const mcr_labels *labels);
 /* The classes of `count` targets: ascending for numbers; class_of[i] is set for each. */
 mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value, int64_t count,
                                 int32_t *class_of);
-/* The same for words, in the order of first appearance: word i is text[end[i-1] .. end[i]-1]. */
-mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
-                                int64_t count, int32_t *class_of);
 /* A list of existing names. */
 mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *name,
                                 int64_t count);
@@ -352,7 +356,7 @@ bool mcr_date_parse(const char *text, size_t length, double *days);
 /* The columns of a date field: the days, and points on circles for the phases of the year, the week
  * and the day. */
 enum { MCR_DATE_PARTS = 7 };
-extern const char *const mcr_date_suffix[MCR_DATE_PARTS];
+mcr_status mcr_date_columns(mcr_store *store); /* sets their names, from that of the field */
 void mcr_date_parts(double days, double part[MCR_DATE_PARTS]);
 
 /* A format: one file in src/data/format that defines `const mcr_format mcr_format_<name>`, and one

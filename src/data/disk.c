@@ -162,22 +162,16 @@ static mcr_status load_store(mcr_store **out, const mcr_data *view)
 {
     mcr_field field = mcr_data_field(view, 0);
     const mcr_store *from = field.store;
-    mcr_status s = mcr_store_new(out, view->ctx, from->name, MCR_DENSE);
+    mcr_store *to;
+    mcr_status s = mcr_store_new(&to, view->ctx, from->name, MCR_DENSE);
     if (s)
         return s;
-    mcr_store *to = *out;
     to->count = view->count;
     to->cols = from->cols;
-    to->dense = mcr_alloc(view->ctx, (size_t)to->count, (size_t)to->cols * sizeof *to->dense);
-    s = to->dense ? read_field(from->disk, &field, to->dense) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < to->count * to->cols && !s; i++)
-        if (!isfinite(to->dense[i])) /* it was finite when the file was opened */
-            s = mcr_fail(view->ctx, MCR_BAD_DATA, "the file was changed while it was used");
-    if (s) {
-        mcr_store_free(to);
-        *out = NULL;
-    }
-    return s;
+    s = mcr_store_alloc_dense(to);
+    if (!s)
+        s = read_field(from->disk, &field, to->dense);
+    return mcr_store_give(out, to, s);
 }
 
 /* Gives a view the only store, with a row for each of its objects; kept columns refer to the view's

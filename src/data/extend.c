@@ -49,26 +49,6 @@ static mcr_status strip(mcr_data **out, const mcr_data *data, const mcr_data *li
     return MCR_OK;
 }
 
-static mcr_status name_classes(mcr_data *d, const char *const *name, int64_t count)
-{
-    mcr_text text;
-    mcr_text_init(&text, d->ctx);
-    int64_t *end = mcr_alloc(d->ctx, (size_t)count, sizeof *end);
-    int32_t *number = mcr_alloc(d->ctx, (size_t)count, sizeof *number);
-    mcr_status s = end && number ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < count && !s; c++) {
-        mcr_text_string(&text, name[c]);
-        end[c] = (int64_t)text.length;
-    }
-    if (!s)
-        s = text.status;
-    if (!s)
-        s = mcr_classes_of_words(&d->classes, d->ctx, text.bytes, end, count, number);
-    mcr_free_all(d->ctx, end, number);
-    mcr_text_free(&text);
-    return s;
-}
-
 static mcr_status set_targets(mcr_data *d, int64_t old, const mcr_data *more, const int64_t *match)
 {
     d->target = mcr_alloc_zero(d->ctx, (size_t)d->count, sizeof *d->target);
@@ -97,7 +77,7 @@ mcr_status mcr_data_extend(mcr_data **out, const mcr_data *old, const mcr_data *
     if (!s)
         s = mcr_data_concat(&d, (const mcr_data *const *)part, 2);
     if (!s)
-        s = name_classes(d, class_name, classes);
+        s = mcr_classes_of_names(&d->classes, d->ctx, class_name, classes);
     if (!s)
         s = set_targets(d, old->count, more, match);
     mcr_data_free(part[0]);

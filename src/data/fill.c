@@ -250,10 +250,7 @@ mcr_status mcr_known_apply(mcr_data *view, const mcr_scaling *s)
         if (known->mode < 0 || at < 0 || view->store[at]->kind != MCR_STRINGS)
             continue;
         status = fill_words(&made, view->store[at], known->words.word[known->mode]);
-        if (status == MCR_OK) {
-            mcr_store_free(view->store[at]);
-            view->store[at] = made;
-        }
+        mcr_data_replace(view, at, made);
     }
     return status;
 }
@@ -292,10 +289,7 @@ mcr_status mcr_scaling_like(mcr_data **out, const mcr_scaling *s, const mcr_data
         if (by->fill == NULL || by->column == NULL || at < 0)
             continue;
         status = make_pattern(&made, s->ctx, by);
-        if (status == MCR_OK) {
-            mcr_store_free(view->store[at]);
-            view->store[at] = made;
-        }
+        mcr_data_replace(view, at, made);
     }
     return mcr_data_give(out, view, status);
 }

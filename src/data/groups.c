@@ -73,10 +73,10 @@ static mcr_status number_groups(const mcr_data *data, int64_t field, int64_t col
 /* A copy of a store of vectors without one column. */
 static mcr_status without_column(mcr_store **out, const mcr_store *from, int64_t col)
 {
-    mcr_status s = mcr_store_new(out, from->ctx, from->name, from->kind);
+    mcr_store *to;
+    mcr_status s = mcr_store_new(&to, from->ctx, from->name, from->kind);
     if (s)
         return s;
-    mcr_store *to = *out;
     to->count = from->count;
     to->role = from->role;
     to->holes = from->holes;
@@ -95,11 +95,7 @@ static mcr_status without_column(mcr_store **out, const mcr_store *from, int64_t
         if (name && !(to->column[c] = mcr_copy_text(from->ctx, name, strlen(name))))
             s = MCR_NO_MEMORY;
     }
-    if (s) {
-        mcr_store_free(to);
-        *out = NULL;
-    }
-    return s;
+    return mcr_store_give(out, to, s);
 }
 
 mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char *column,
@@ -126,9 +122,9 @@ mcr_status mcr_data_take_groups(mcr_data **out, const mcr_data *data, const char
         mcr_store_free(rest);
         return s;
     }
-    mcr_store_free(view->store[field]);
-    view->store[field] = rest;
+    mcr_data_replace(view, field, rest);
     if (all) {
+        mcr_store_free(view->store[field]);
         view->fields--;
         memmove(view->store + field, view->store + field + 1,
                 sizeof *view->store * (size_t)(view->fields - field));

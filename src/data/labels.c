@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/order.h"
 #include "data/builder.h"
+#include "data/format/collect.h"
 
 struct mcr_labels {
     mcr *ctx;
@@ -99,6 +100,22 @@ int64_t mcr_labels_not_finite(const mcr_labels *l)
     return l->nonfinite;
 }
 
+/* The classes of labels that are words, in the order of first appearance. */
+static mcr_status classes_of_words(mcr_classes **out, const mcr_labels *l, int32_t *class_of)
+{
+    mcr_words words = {0};
+    mcr_status status = MCR_OK;
+    for (int64_t i = 0; i < l->count && status == MCR_OK; i++) {
+        int64_t from = i > 0 ? l->end[i - 1] : 0;
+        status = mcr_words_number(&words, l->ctx, l->text + from, (size_t)(l->end[i] - from),
+                                  &class_of[i]);
+    }
+    if (status == MCR_OK)
+        status = mcr_classes_of_names(out, l->ctx, (const char *const *)words.word, words.count);
+    mcr_words_free(&words, l->ctx);
+    return status;
+}
+
 static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
 {
     mcr_status status = mcr_builder_expect(b, l->count);
@@ -113,7 +130,7 @@ static mcr_status hand_over(mcr_builder *b, mcr_labels *l)
         status = mcr_fail(b->ctx, MCR_BAD_DATA, "object %" PRId64 ": the target %.*s is not finite",
                           i + 1, (int)(l->end[i] - from), l->text + from);
     } else if (l->words) {
-        status = mcr_classes_of_words(&classes, b->ctx, l->text, l->end, l->count, class_of);
+        status = classes_of_words(&classes, l, class_of);
         mcr_free(b->ctx, l->value);
         l->value = NULL;
     } else {
@@ -254,45 +271,6 @@ mcr_status mcr_classes_of_names(mcr_classes **out, mcr *ctx, const char *const *
     return status;
 }
 
-mcr_status mcr_classes_of_words(mcr_classes **out, mcr *ctx, const char *text, const int64_t *end,
-                                int64_t count, int32_t *class_of)
-{
-    *out = NULL;
-    table t;
-    mcr_status status = table_open(&t, ctx);
-    size_t bytes = 0;
-    for (int64_t i = 0; i < count && status == MCR_OK; i++) {
-        const char *word = text + (i > 0 ? end[i - 1] : 0);
-        size_t length = (size_t)(text + end[i] - word);
-        uint64_t hash = mcr_hash_bytes(ctx, 0, word, length), s = hash & t.mask;
-        for (; t.slot[s] >= 0; s = (s + 1) & t.mask) {
-            int64_t k = t.slot[s], j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
-            if (t.hash[k] == hash && (size_t)(end[j] - from) == length &&
-                memcmp(text + from, word, length) == 0)
-                break;
-        }
-        class_of[i] = t.slot[s] >= 0 ? t.slot[s] : (int32_t)t.keys;
-        if (t.slot[s] < 0) {
-            bytes += length + 1;
-            status = table_add(&t, s, hash, i);
-        }
-    }
-    if (status == MCR_OK)
-        status = classes_new(out, ctx, t.keys, bytes);
-    if (status == MCR_OK) {
-        char *to = (*out)->text;
-        for (int64_t k = 0; k < t.keys; k++) {
-            int64_t j = t.sample[k], from = j > 0 ? end[j - 1] : 0;
-            size_t length = (size_t)(end[j] - from);
-            (*out)->name[k] = memcpy(to, text + from, length);
-            to[length] = '\0';
-            to += length + 1;
-        }
-    }
-    table_close(&t);
-    return status;
-}
-
 typedef struct ranked {
     double value;
     int32_t key;
@@ -355,55 +333,35 @@ mcr_status mcr_classes_of_reals(mcr_classes **out, mcr *ctx, const double *value
 
 /* ---- labels and the classes of a model --------------------------------------------------------*/
 
-/* A label: its text, and its value where all labels are numbers. */
-typedef struct key {
-    const char *text;
-    size_t length;
-    double value;
-} key;
-
-/* Whether a table of keys has x. *hash and *slot are for table_add, where it has not. */
-static bool has_key(const table *t, const key *keys, bool words, const key *x, uint64_t *hash,
-                    uint64_t *slot)
-{
-    *hash = words ? mcr_hash_bytes(t->ctx, 0, x->text, x->length)
-                  : mcr_hash_word(t->ctx, 0, mcr_real_bits(x->value));
-    for (*slot = *hash & t->mask; t->slot[*slot] >= 0; *slot = (*slot + 1) & t->mask) {
-        const key *y = &keys[t->sample[t->slot[*slot]]];
-        if (words ? y->length == x->length && memcmp(y->text, x->text, x->length) == 0
-                  : y->value == x->value)
-            return true;
-    }
-    return false;
-}
-
-/* A model may have as many classes as a file has labels, so each label is looked up in a table. */
+/* A model may have as many classes as a file has labels, so none is searched for one by one. */
 mcr_status mcr_labels_are_known(const mcr_labels *l, const char *const *known, bool *are)
 {
-    int64_t count = 0;
+    int64_t count = 0, numbers = 0;
     while (known[count] != NULL)
         count++;
     *are = count == 0 && !l->words;
     if (count == 0)
         return MCR_OK;
-    table t = {.ctx = l->ctx};
-    uint64_t hash, slot;
-    key *keys = mcr_alloc(l->ctx, (size_t)count, sizeof *keys);
-    mcr_status status = keys ? table_open(&t, l->ctx) : MCR_NO_MEMORY;
+    mcr_words words = {0};
+    double *value = mcr_alloc(l->ctx, (size_t)count, sizeof *value);
+    mcr_status status = value != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t k = 0; k < count && status == MCR_OK; k++) {
         const char *end = known[k] + strlen(known[k]);
-        keys[k] = (key){known[k], (size_t)(end - known[k]), 0};
-        if (!l->words && mcr_parse_real(known[k], end, &keys[k].value) != end)
-            continue; /* a word, which no number is equal to */
-        if (!has_key(&t, keys, l->words, &keys[k], &hash, &slot))
-            status = table_add(&t, slot, hash, k);
+        int32_t number;
+        if (l->words)
+            status = mcr_words_number(&words, l->ctx, known[k], (size_t)(end - known[k]), &number);
+        else if (mcr_parse_real(known[k], end, &value[numbers]) == end && !isnan(value[numbers]))
+            numbers++; /* others are words, which no number is equal to */
     }
+    if (numbers > 0)
+        qsort(value, (size_t)numbers, sizeof *value, mcr_reals_rising);
     for (int64_t i = 0; i < l->count && status == MCR_OK && !*are; i++) {
         int64_t from = i > 0 ? l->end[i - 1] : 0;
-        key x = {l->text + from, (size_t)(l->end[i] - from), l->words ? 0 : l->value[i]};
-        *are = has_key(&t, keys, l->words, &x, &hash, &slot);
+        *are = l->words ? mcr_words_find(&words, l->text + from, (size_t)(l->end[i] - from)) >= 0
+                        : !isnan(l->value[i]) && bsearch(&l->value[i], value, (size_t)numbers,
+                                                         sizeof *value, mcr_reals_rising) != NULL;
     }
-    table_close(&t);
-    mcr_free(l->ctx, keys);
+    mcr_words_free(&words, l->ctx);
+    mcr_free(l->ctx, value);
     return status;
 }

@@ -80,3 +80,11 @@ mcr_status mcr_number_check(mcr *ctx, const char *what, const void *values, mcr_
                         what, (int)types[type].bytes);
     return MCR_OK;
 }
+
+void mcr_dense_view_steps(mcr_dense_view *v)
+{
+    if (v->row_step != 0 || v->col_step != 0)
+        return;
+    v->row_step = v->cols;
+    v->col_step = 1;
+}

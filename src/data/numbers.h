@@ -21,5 +21,7 @@ bool mcr_number_real(double *out, const void *values, mcr_number type, int64_t a
  * what: its name for the message. */
 mcr_status mcr_number_check(mcr *ctx, const char *what, const void *values, mcr_number type,
                             int64_t count);
+/* The steps of a view that names none: row by row without gaps. */
+void mcr_dense_view_steps(mcr_dense_view *view);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "data/builder.h"
 
 static const char *const role_names[] = {
@@ -124,8 +125,25 @@ bool mcr_data_has_holes(const mcr_data *data)
 
 /* ---- dates ------------------------------------------------------------------------------------*/
 
-const char *const mcr_date_suffix[MCR_DATE_PARTS] = {
+static const char *const suffix[MCR_DATE_PARTS] = {
     "", ".year_sin", ".year_cos", ".week_sin", ".week_cos", ".day_sin", ".day_cos"};
+
+mcr_status mcr_date_columns(mcr_store *s)
+{
+    mcr_text name;
+    mcr_text_init(&name, s->ctx);
+    s->column = mcr_alloc_zero(s->ctx, MCR_DATE_PARTS, sizeof *s->column);
+    bool fine = s->column != NULL;
+    s->cols = fine ? MCR_DATE_PARTS : 0;
+    for (int c = 0; c < MCR_DATE_PARTS && fine; c++) {
+        name.length = 0;
+        mcr_text_format(&name, "%s%s", s->name, suffix[c]);
+        s->column[c] = name.status ? NULL : mcr_copy_text(s->ctx, name.bytes, (size_t)name.length);
+        fine = s->column[c] != NULL;
+    }
+    mcr_text_free(&name);
+    return fine ? MCR_OK : MCR_NO_MEMORY;
+}
 
 /* Parses two or four digits. */
 static bool digits(const char **p, const char *end, int count, int *value)

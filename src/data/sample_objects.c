@@ -292,8 +292,7 @@ static mcr_status open_mixed(mixed *m, mcr_sample_job *job)
         return status;
     m->x->count = job->count;
     m->x->cols = MIXED_COLUMNS;
-    m->x->dense = mcr_alloc(job->ctx, (size_t)job->count, MIXED_COLUMNS * sizeof(double));
-    return m->x->dense ? MCR_OK : MCR_NO_MEMORY;
+    return mcr_store_alloc_dense(m->x);
 }
 
 /* Each field independently shows the class or, with probability `noise`, the other one. In x the

@@ -20,6 +20,14 @@ static void blur(mcr_random *r, double noise, double x[2])
     x[1] += noise * mcr_random_normal(r);
 }
 
+/* Near the point of a circle around the origin at this angle. */
+static void draw_near(mcr_random *r, double radius, double angle, double noise, double x[2])
+{
+    x[0] = radius * cos(angle);
+    x[1] = radius * sin(angle);
+    blur(r, noise, x);
+}
+
 static double sign_of(int c)
 {
     return c == 0 ? 1 : -1;
@@ -27,9 +35,8 @@ static double sign_of(int c)
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-static double draw_moon(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_moon(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     double t = between(r, 0, PI);
     x[0] = c == 0 ? cos(t) : 1 - cos(t);
     x[1] = c == 0 ? sin(t) : 0.5 - sin(t);
@@ -37,52 +44,40 @@ static double draw_moon(mcr_random *r, int64_t i, int c, double noise, double *x
     return sign_of(c);
 }
 
-static double draw_ring(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_ring(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     double t = between(r, 0, 2 * PI), radius = c == 0 ? 1 : 2;
-    x[0] = radius * cos(t);
-    x[1] = radius * sin(t);
-    blur(r, noise, x);
+    draw_near(r, radius, t, noise, x);
     return sign_of(c);
 }
 
 /* Archimedes' spiral, radius = t / 3 pi up to 1; the root spreads the points evenly along it. */
-static double draw_spiral(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_spiral(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     double t = 3 * PI * sqrt(mcr_random_uniform(r)), radius = sign_of(c) * t / (3 * PI);
-    x[0] = radius * cos(t);
-    x[1] = radius * sin(t);
-    blur(r, noise, x);
+    draw_near(r, radius, t, noise, x);
     return sign_of(c);
 }
 
 /* Objects cycle through the four points, so that the first four are the points in order. */
-static double draw_xor(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_xor(mcr_random *r, int c, double noise, double *x)
 {
-    (void)c;
-    x[0] = i & 2 ? 1 : -1;
-    x[1] = i & 1 ? 1 : -1;
+    x[0] = c & 2 ? 1 : -1;
+    x[1] = c & 1 ? 1 : -1;
     double y = -x[0] * x[1];
     blur(r, noise, x);
     return y;
 }
 
-static double draw_blob(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_blob(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
-    double t = PI / 2 + 2 * PI * c / 3;
-    x[0] = 2 * cos(t);
-    x[1] = 2 * sin(t);
-    blur(r, noise, x);
+    draw_near(r, 2, PI / 2 + 2 * PI * c / 3, noise, x);
     return c + 1;
 }
 
 /* +1: |x| < 2; -1: 2 <= |x| <= 4. */
-static double draw_line(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_line(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     double u = mcr_random_uniform(r);
     double size = c == 0 ? 2 * u : 4 - 2 * u;
     x[0] = mcr_random_bits(r) & 1 ? size : -size;
@@ -93,9 +88,8 @@ static double draw_line(mcr_random *r, int64_t i, int c, double noise, double *x
 
 /* ---- regression ----------------------------------------------------------------------------- */
 
-static double draw_sinc(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_sinc(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     (void)c;
     x[0] = between(r, -10, 10);
     return (x[0] == 0 ? 1 : sin(x[0]) / x[0]) + noise * mcr_random_normal(r);
@@ -103,9 +97,8 @@ static double draw_sinc(mcr_random *r, int64_t i, int c, double noise, double *x
 
 /* Friedman 1991, "Multivariate adaptive regression splines", equation 61; x6 to x10 have no
  * effect. */
-static double draw_friedman(mcr_random *r, int64_t i, int c, double noise, double *x)
+static double draw_friedman(mcr_random *r, int c, double noise, double *x)
 {
-    (void)i;
     (void)c;
     for (int j = 0; j < 10; j++)
         x[j] = mcr_random_uniform(r);
@@ -115,11 +108,12 @@ static double draw_friedman(mcr_random *r, int64_t i, int c, double noise, doubl
 
 /* ---- one loop for all dense sets ------------------------------------------------------------ */
 
-/* draw: one object of class c: fills the features, returns the target. */
+/* draw: one object of class c (of one class: its number modulo 4): fills the features, returns the
+ * target. */
 static const struct {
     const char *name;
     int classes, cols;
-    double (*draw)(mcr_random *r, int64_t i, int c, double noise, double *x);
+    double (*draw)(mcr_random *r, int c, double noise, double *x);
 } sets[] = {
     {"moons", 2, 2, draw_moon}, {"rings", 2, 2, draw_ring},         {"spirals", 2, 2, draw_spiral},
     {"xor", 1, 2, draw_xor},    {"blobs", 3, 2, draw_blob},         {"line", 2, 1, draw_line},
@@ -143,12 +137,11 @@ mcr_status mcr_sample_points(mcr_sample_job *job)
     if (status == MCR_OK) {
         store->count = job->count;
         store->cols = cols;
-        store->dense = mcr_alloc(job->ctx, (size_t)job->count, (size_t)cols * sizeof(double));
-        status = store->dense ? MCR_OK : MCR_NO_MEMORY;
+        status = mcr_store_alloc_dense(store);
     }
     for (int64_t i = 0; i < job->count && status == MCR_OK; i++) {
-        int c = dealer.count > 1 ? mcr_sample_deal(&dealer, &job->random) : 0;
-        target[i] = sets[set].draw(&job->random, i, c, job->noise, store->dense + i * cols);
+        int c = dealer.count > 1 ? mcr_sample_deal(&dealer, &job->random) : (int)(i & 3);
+        target[i] = sets[set].draw(&job->random, c, job->noise, store->dense + i * cols);
     }
     return mcr_sample_finish(job, status, store, target);
 }
@@ -201,16 +194,12 @@ static int draw_categories(mcr_random *r, const double *upto, int32_t *index)
 
 static mcr_status fill_sparse(mcr_sample_job *job, mcr_store *s, double *target)
 {
-    size_t n = (size_t)job->count;
-    s->start = mcr_alloc(job->ctx, n + 1, sizeof *s->start);
-    s->index = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->index);
-    s->value = mcr_alloc(job->ctx, n, CATEGORIES * sizeof *s->value);
-    if (!s->start || !s->index || !s->value)
-        return MCR_NO_MEMORY;
+    mcr_status status = mcr_store_alloc_sparse(s, job->count * CATEGORIES);
+    if (status != MCR_OK)
+        return status;
     categories all;
     make_categories(&all);
     mcr_sample_dealer dealer = {.count = 2};
-    s->start[0] = 0;
     for (int64_t i = 0; i < job->count; i++) {
         int c = mcr_sample_deal(&dealer, &job->random);
         int64_t from = s->start[i];

@@ -349,9 +349,9 @@ static double scaled(const mcr_scaled_field *by, int64_t k, double x)
 static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
 {
     to->cols = by->cols;
-    to->dense = mcr_alloc(to->ctx, (uint64_t)(from->count * by->cols), sizeof *to->dense);
-    if (!to->dense)
-        return MCR_NO_MEMORY;
+    mcr_status s = mcr_store_alloc_dense(to);
+    if (s)
+        return s;
     for (int64_t r = 0; r < from->count; r++) {
         double *row = to->dense + r * by->cols;
         mcr_vector x = mcr_store_vector(from, r);
@@ -364,13 +364,11 @@ static mcr_status make_dense(mcr_store *to, const mcr_store *from, const mcr_sca
 
 static mcr_status make_sparse(mcr_store *to, const mcr_store *from, const mcr_scaled_field *by)
 {
-    int64_t entries = from->start[from->count], at = 0;
+    int64_t at = 0;
     to->cols = from->cols;
-    to->start = mcr_alloc(to->ctx, (size_t)from->count + 1, sizeof *to->start);
-    to->index = mcr_alloc(to->ctx, (size_t)entries, sizeof *to->index);
-    to->value = mcr_alloc(to->ctx, (size_t)entries, sizeof *to->value);
-    if (!to->start || !to->index || !to->value)
-        return MCR_NO_MEMORY;
+    mcr_status s = mcr_store_alloc_sparse(to, from->start[from->count]);
+    if (s)
+        return s;
     for (int64_t r = 0; r < from->count; r++) {
         to->start[r] = at;
         mcr_vector x = mcr_store_vector(from, r);
@@ -437,10 +435,8 @@ mcr_status mcr_scaling_apply(mcr_data **out, const mcr_scaling *scaling, const m
         mcr_store *made = NULL;
         if (at < 0)
             continue; /* the kernel reports a missing field */
-        if (!(s = scale_store(&made, view->store[at], by))) {
-            mcr_store_free(view->store[at]);
-            view->store[at] = made;
-        }
+        s = scale_store(&made, view->store[at], by);
+        mcr_data_replace(view, at, made);
     }
     if (!s)
         s = mcr_known_apply(view, scaling);

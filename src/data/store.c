@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "data/data.h"
+#include "data/builder.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -37,6 +37,26 @@ mcr_status mcr_store_give(mcr_store **out, mcr_store *store, mcr_status status)
     else
         *out = store;
     return status;
+}
+
+mcr_status mcr_store_alloc_dense(mcr_store *s)
+{
+    size_t cells;
+    if (!mcr_size_mul((size_t)s->count, (size_t)s->cols, &cells))
+        return mcr_fail(s->ctx, MCR_NO_MEMORY, "field \"%s\" is too large", s->name);
+    s->dense = mcr_alloc(s->ctx, cells, sizeof *s->dense);
+    return s->dense != NULL ? MCR_OK : MCR_NO_MEMORY;
+}
+
+mcr_status mcr_store_alloc_sparse(mcr_store *s, int64_t entries)
+{
+    s->start = mcr_alloc(s->ctx, (size_t)s->count + 1, sizeof *s->start);
+    s->index = mcr_alloc(s->ctx, (size_t)entries, sizeof *s->index);
+    s->value = mcr_alloc(s->ctx, (size_t)entries, sizeof *s->value);
+    if (s->start == NULL || s->index == NULL || s->value == NULL)
+        return MCR_NO_MEMORY;
+    s->start[0] = 0;
+    return MCR_OK;
 }
 
 mcr_store *mcr_store_retain(mcr_store *store)
@@ -158,7 +178,7 @@ static mcr_status check_dense(const mcr_store *s)
     return MCR_OK;
 }
 
-static mcr_status check_starts(const mcr_store *s)
+mcr_status mcr_store_check_starts(const mcr_store *s)
 {
     if (s->start[0] != 0)
         return mcr_fail(s->ctx, MCR_BAD_DATA, "field \"%s\": the first object must start at 0",
@@ -218,7 +238,7 @@ mcr_status mcr_store_check(const mcr_store *s)
     mcr_status status = MCR_OK;
     if (s->kind == MCR_DENSE || s->kind == MCR_PRECOMPUTED)
         return check_dense(s);
-    status = check_starts(s);
+    status = mcr_store_check_starts(s);
     if (status == MCR_OK && s->kind == MCR_SPARSE)
         status = check_sparse(s);
     if (status == MCR_OK && s->kind == MCR_GRAPHS)
@@ -391,22 +411,20 @@ mcr_status mcr_store_renumber(mcr_store **out, const mcr_store *from, const int3
     mcr_status status = mcr_store_new(&to, from->ctx, from->name, MCR_SPARSE);
     if (status != MCR_OK)
         return status;
-    size_t rows = (size_t)from->count + 1, entries = (size_t)from->start[from->count];
+    int64_t entries = from->start[from->count];
     to->count = from->count;
     to->cols = count > 0 ? count : 1;
-    to->start = mcr_alloc(from->ctx, rows, sizeof *to->start);
-    to->index = mcr_alloc(from->ctx, entries, sizeof *to->index);
-    to->value = mcr_alloc(from->ctx, entries, sizeof *to->value);
-    if (to->start == NULL || to->index == NULL || to->value == NULL) {
+    status = mcr_store_alloc_sparse(to, entries);
+    if (status != MCR_OK) {
         mcr_store_free(to);
-        return MCR_NO_MEMORY;
+        return status;
     }
-    memcpy(to->start, from->start, rows * sizeof *to->start);
+    memcpy(to->start, from->start, ((size_t)from->count + 1) * sizeof *to->start);
     for (int64_t i = 0; i < from->count; i++) {
         mcr_vector x = mcr_store_vector(from, i);
         mcr_vector_copy(&x, to->value + from->start[i], to->index + from->start[i]);
     }
-    for (size_t e = 0; e < entries; e++) {
+    for (int64_t e = 0; e < entries; e++) {
         const int32_t *found = bsearch(&to->index[e], feature, (size_t)count, sizeof *feature,
                                        mcr_int32_rising);
         assert(found != NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/rows.h"
 #include "base/sized.h"
 #include "base/team.h"
 
@@ -45,6 +46,14 @@ mcr_status mcr_data_give(mcr_data **out, mcr_data *d, mcr_status status)
     else
         *out = d;
     return status;
+}
+
+void mcr_data_replace(mcr_data *view, int64_t field, mcr_store *store)
+{
+    if (store == NULL)
+        return;
+    mcr_store_free(view->store[field]);
+    view->store[field] = store;
 }
 
 int64_t mcr_data_count(const mcr_data *data)
@@ -315,11 +324,6 @@ mcr_status mcr_data_field_info(const mcr_data *data, int64_t field, mcr_field_in
 
 /* ---- views -----------------------------------------------------------------------------------*/
 
-static int64_t place(mcr_rows rows, int64_t i)
-{
-    return rows.index != NULL ? rows.index[i] : rows.first + i;
-}
-
 static mcr_status check_rows(const mcr_data *data, mcr_rows rows)
 {
     if (rows.count < 0)
@@ -347,8 +351,9 @@ static mcr_status map_rows(mcr_data *view, const mcr_data *data, mcr_rows rows)
     mcr_field f = {NULL, data->rows, data->first, data->count};
     bool range = true;
     for (int64_t i = 0; i < rows.count && range; i++)
-        range = mcr_field_at(&f, place(rows, i)) == mcr_field_at(&f, place(rows, 0)) + i;
-    view->first = rows.count > 0 ? mcr_field_at(&f, place(rows, 0)) : 0;
+        range = mcr_field_at(&f, mcr_rows_at(rows, i)) ==
+                mcr_field_at(&f, mcr_rows_at(rows, 0)) + i;
+    view->first = rows.count > 0 ? mcr_field_at(&f, mcr_rows_at(rows, 0)) : 0;
     if (range)
         return MCR_OK;
     view->first = 0;
@@ -356,7 +361,7 @@ static mcr_status map_rows(mcr_data *view, const mcr_data *data, mcr_rows rows)
     if (view->rows == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < rows.count; i++)
-        view->rows[i] = mcr_field_at(&f, place(rows, i));
+        view->rows[i] = mcr_field_at(&f, mcr_rows_at(rows, i));
     return MCR_OK;
 }
 
@@ -370,7 +375,7 @@ static mcr_status pick_reals(double **out, mcr *ctx, const double *from, int64_t
     if (*out == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < rows.count; i++)
-        memcpy(*out + i * cols, from + place(rows, i) * cols, (size_t)cols * sizeof *from);
+        memcpy(*out + i * cols, from + mcr_rows_at(rows, i) * cols, (size_t)cols * sizeof *from);
     return MCR_OK;
 }
 
@@ -390,7 +395,7 @@ static mcr_status pick_classes(mcr_data *view, const mcr_data *data, mcr_rows ro
     if (view->class_of == NULL)
         return MCR_NO_MEMORY;
     for (int64_t i = 0; i < rows.count; i++)
-        view->class_of[i] = data->class_of[place(rows, i)];
+        view->class_of[i] = data->class_of[mcr_rows_at(rows, i)];
     view->classes = mcr_classes_retain(data->classes);
     view->positive = data->positive;
     return MCR_OK;

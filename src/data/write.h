@@ -25,7 +25,10 @@ bool mcr_writer_no(char why[MCR_WHY], const char *format, ...) MCR_PRINTF(2, 3);
 /* The target of object i as text: its class name, or the number. */
 void mcr_writer_target(mcr_text *to, const mcr_data *data, int64_t i);
 struct mcr_json_writer;
-void mcr_write_values(struct mcr_json_writer *w, const mcr_vector *x); /* as an array */
+/* As arrays: the values of a vector, its columns, the edges of a graph (each listed once). */
+void mcr_write_values(struct mcr_json_writer *w, const mcr_vector *x);
+void mcr_write_columns(struct mcr_json_writer *w, const char *key, const mcr_vector *x);
+void mcr_write_edges(struct mcr_json_writer *w, const mcr_store *s, int64_t row);
 /* The bytes of string i. */
 typedef struct mcr_span {
     const char *bytes;

@@ -147,13 +147,7 @@ static void add_cell(mcr_text *to, mcr_span s, char separator)
         mcr_text_add(to, s.bytes, s.length);
         return;
     }
-    mcr_text_add(to, "\"", 1);
-    for (size_t i = 0; i < s.length; i++) {
-        if (s.bytes[i] == '"')
-            mcr_text_add(to, "\"", 1);
-        mcr_text_add(to, s.bytes + i, 1);
-    }
-    mcr_text_add(to, "\"", 1);
+    mcr_csv_quote(to, s.bytes, s.length);
 }
 
 static void add_word(mcr_text *to, const char *word, char separator)

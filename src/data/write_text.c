@@ -132,14 +132,19 @@ void mcr_write_values(mcr_json_writer *w, const mcr_vector *x)
     mcr_json_write_end_array(w);
 }
 
+void mcr_write_columns(mcr_json_writer *w, const char *key, const mcr_vector *x)
+{
+    mcr_json_put_array(w, key);
+    for (int64_t e = 0; e < x->count; e++)
+        mcr_json_write_int(w, mcr_vector_column(x, e));
+    mcr_json_write_end_array(w);
+}
+
 static void add_sparse(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
     mcr_vector x = mcr_store_vector(s, row);
     mcr_json_write_object(w);
-    mcr_json_put_array(w, "i");
-    for (int64_t e = 0; e < x.count; e++)
-        mcr_json_write_int(w, mcr_vector_column(&x, e));
-    mcr_json_write_end_array(w);
+    mcr_write_columns(w, "i", &x);
     mcr_json_write_key(w, "v");
     mcr_write_values(w, &x);
     mcr_json_put_int(w, "n", s->cols);
@@ -182,10 +187,8 @@ static void add_nodes(mcr_json_writer *w, const mcr_store *s, int64_t row)
     mcr_json_write_end_array(w);
 }
 
-static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
+void mcr_write_edges(mcr_json_writer *w, const mcr_store *s, int64_t row)
 {
-    mcr_json_write_object(w);
-    add_nodes(w, s, row);
     mcr_json_put_array(w, "edges");
     for (int64_t v = s->start[row]; v < s->start[row + 1]; v++)
         for (int64_t k = s->link[v]; k < s->link[v + 1]; k++) {
@@ -199,6 +202,13 @@ static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
             mcr_json_write_end_array(w);
         }
     mcr_json_write_end_array(w);
+}
+
+static void add_graph(mcr_json_writer *w, const mcr_store *s, int64_t row)
+{
+    mcr_json_write_object(w);
+    add_nodes(w, s, row);
+    mcr_write_edges(w, s, row);
     mcr_json_write_end_object(w);
 }
 

@@ -83,19 +83,7 @@ static void put_graph(mcr_json_writer *w, const mcr_store *s, int64_t r)
             mcr_json_write_int(w, s->node_label[v]);
         mcr_json_write_end_array(w);
     }
-    mcr_json_put_array(w, "edges");
-    for (int64_t v = first; v < end; v++)
-        for (int64_t e = s->link[v]; e < s->link[v + 1]; e++) {
-            if (s->adjacent[e] < v - first) /* listed at both ends */
-                continue;
-            mcr_json_write_array(w);
-            mcr_json_write_int(w, v - first);
-            mcr_json_write_int(w, s->adjacent[e]);
-            if (s->link_label)
-                mcr_json_write_int(w, s->link_label[e]);
-            mcr_json_write_end_array(w);
-        }
-    mcr_json_write_end_array(w);
+    mcr_write_edges(w, s, r);
     mcr_json_write_end_object(w);
 }
 
@@ -118,10 +106,7 @@ static void put_vector(mcr_json_writer *w, const mcr_vector *x)
         return;
     }
     mcr_json_write_object(w);
-    mcr_json_put_array(w, "index");
-    for (int64_t e = 0; e < x->count; e++)
-        mcr_json_write_int(w, mcr_vector_column(x, e));
-    mcr_json_write_end_array(w);
+    mcr_write_columns(w, "index", x);
     mcr_json_write_key(w, "value");
     mcr_write_values(w, x);
     mcr_json_write_end_object(w);

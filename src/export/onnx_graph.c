@@ -69,23 +69,22 @@ static void put_tensor_name(mcr_text *t, unsigned field, mcr_tensor a)
 
 /* ---- constants --------------------------------------------------------------------------------*/
 
-static mcr_tensor add_constant(mcr_onnx *g, mcr_text *body, int type)
+/* Ends the tensor in g->body. */
+static mcr_tensor add_constant(mcr_onnx *g, int type)
 {
-    put_int(body, 2, type);
-    put_tensor_name(body, 8, ++g->tensors);
-    put_message(&g->constant, 5, body);
-    mcr_text_free(body);
+    put_int(&g->body, 2, type);
+    put_tensor_name(&g->body, 8, ++g->tensors);
+    put_message(&g->constant, 5, &g->body);
     return g->tensors;
 }
 
 mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
 {
     int64_t count = 1;
-    mcr_text t, raw;
-    mcr_text_init(&t, g->ctx);
+    mcr_text raw;
     mcr_text_init(&raw, g->ctx);
     for (; *dims >= 0; dims++) {
-        put_int(&t, 1, *dims);
+        put_int(&g->body, 1, *dims);
         count *= *dims;
     }
     for (int64_t i = 0; i < count; i++) { /* little-endian, like raw data */
@@ -100,9 +99,9 @@ mcr_tensor mcr_onnx_reals(mcr_onnx *g, const double *value, const int64_t *dims)
             byte[b] = (unsigned char)(bits >> 8 * b & 255);
         mcr_text_add(&raw, byte, g->single ? 4 : 8);
     }
-    put_message(&t, 9, &raw);
+    put_message(&g->body, 9, &raw);
     mcr_text_free(&raw);
-    return add_constant(g, &t, mcr_onnx_real(g));
+    return add_constant(g, mcr_onnx_real(g));
 }
 
 mcr_tensor mcr_onnx_number(mcr_onnx *g, double value)
@@ -112,22 +111,18 @@ mcr_tensor mcr_onnx_number(mcr_onnx *g, double value)
 
 mcr_tensor mcr_onnx_ints(mcr_onnx *g, const int64_t *value, int64_t count)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
-    put_int(&t, 1, count);
+    put_int(&g->body, 1, count);
     for (int64_t i = 0; i < count; i++)
-        put_int(&t, 7, value[i]);
-    return add_constant(g, &t, MCR_ONNX_INT64);
+        put_int(&g->body, 7, value[i]);
+    return add_constant(g, MCR_ONNX_INT64);
 }
 
 mcr_tensor mcr_onnx_strings(mcr_onnx *g, char *const *value, int64_t count)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
-    put_int(&t, 1, count);
+    put_int(&g->body, 1, count);
     for (int64_t i = 0; i < count; i++)
-        put_text(&t, 6, value[i]);
-    return add_constant(g, &t, MCR_ONNX_STRING);
+        put_text(&g->body, 6, value[i]);
+    return add_constant(g, MCR_ONNX_STRING);
 }
 
 mcr_tensor mcr_onnx_range(mcr_onnx *g, int64_t from, int64_t count)
@@ -161,62 +156,52 @@ mcr_tensor mcr_onnx_matrix(mcr_onnx *g, double *value, int64_t rows, int64_t col
 
 /* ---- attributes -------------------------------------------------------------------------------*/
 
-static void add_attribute(mcr_onnx *g, const char *name, int type, mcr_text *body)
+/* Ends the attribute in g->body. */
+static void add_attribute(mcr_onnx *g, const char *name, int type)
 {
-    put_text(body, 1, name);
-    put_int(body, 20, type);
-    put_message(&g->attributes, 5, body);
-    mcr_text_free(body);
+    put_text(&g->body, 1, name);
+    put_int(&g->body, 20, type);
+    put_message(&g->attributes, 5, &g->body);
 }
 
 void mcr_onnx_set_int(mcr_onnx *g, const char *name, int64_t value)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
-    put_int(&t, 3, value);
-    add_attribute(g, name, ATTRIBUTE_INT, &t);
+    put_int(&g->body, 3, value);
+    add_attribute(g, name, ATTRIBUTE_INT);
 }
 
 void mcr_onnx_set_text(mcr_onnx *g, const char *name, const char *value)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
-    put_text(&t, 4, value);
-    add_attribute(g, name, ATTRIBUTE_STRING, &t);
+    put_text(&g->body, 4, value);
+    add_attribute(g, name, ATTRIBUTE_STRING);
 }
 
 void mcr_onnx_set_floats(mcr_onnx *g, const char *name, const double *value, int64_t count)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
     for (int64_t i = 0; i < count; i++) {
         float narrow = (float)value[i];
         uint32_t bits;
         memcpy(&bits, &narrow, sizeof bits);
         const unsigned char byte[4] = {bits & 255, bits >> 8 & 255, bits >> 16 & 255,
                                        (unsigned char)(bits >> 24)};
-        put_varint(&t, 7 << 3 | WIRE_32);
-        mcr_text_add(&t, byte, sizeof byte);
+        put_varint(&g->body, 7 << 3 | WIRE_32);
+        mcr_text_add(&g->body, byte, sizeof byte);
     }
-    add_attribute(g, name, ATTRIBUTE_FLOATS, &t);
+    add_attribute(g, name, ATTRIBUTE_FLOATS);
 }
 
 void mcr_onnx_set_ints(mcr_onnx *g, const char *name, const int64_t *value, int64_t count)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
     for (int64_t i = 0; i < count; i++)
-        put_int(&t, 8, value[i]);
-    add_attribute(g, name, ATTRIBUTE_INTS, &t);
+        put_int(&g->body, 8, value[i]);
+    add_attribute(g, name, ATTRIBUTE_INTS);
 }
 
 void mcr_onnx_set_texts(mcr_onnx *g, const char *name, char *const *value, int64_t count)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
     for (int64_t i = 0; i < count; i++)
-        put_text(&t, 9, value[i]);
-    add_attribute(g, name, ATTRIBUTE_STRINGS, &t);
+        put_text(&g->body, 9, value[i]);
+    add_attribute(g, name, ATTRIBUTE_STRINGS);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------*/
@@ -224,21 +209,18 @@ void mcr_onnx_set_texts(mcr_onnx *g, const char *name, char *const *value, int64
 static mcr_tensor add_node(mcr_onnx *g, const char *op, bool ml, const mcr_tensor *in, int inputs,
                            int outputs)
 {
-    mcr_text t;
     mcr_tensor first = g->tensors + 1;
-    mcr_text_init(&t, g->ctx);
     for (int i = 0; i < inputs; i++)
-        put_tensor_name(&t, 1, in[i]);
+        put_tensor_name(&g->body, 1, in[i]);
     for (int i = 0; i < outputs; i++)
-        put_tensor_name(&t, 2, ++g->tensors);
-    put_text(&t, 4, op);
+        put_tensor_name(&g->body, 2, ++g->tensors);
+    put_text(&g->body, 4, op);
     if (g->attributes.length)
-        mcr_text_add(&t, g->attributes.bytes, (size_t)g->attributes.length);
+        mcr_text_add(&g->body, g->attributes.bytes, (size_t)g->attributes.length);
     g->attributes.length = 0;
     if (ml)
-        put_text(&t, 7, "ai.onnx.ml");
-    put_message(&g->node, 1, &t);
-    mcr_text_free(&t);
+        put_text(&g->body, 7, "ai.onnx.ml");
+    put_message(&g->node, 1, &g->body);
     return first;
 }
 
@@ -330,13 +312,10 @@ static void add_value(mcr_onnx *g, unsigned field, const char *name, int type, i
 
 void mcr_onnx_output(mcr_onnx *g, const char *name, mcr_tensor a, int type, int64_t cols)
 {
-    mcr_text t;
-    mcr_text_init(&t, g->ctx);
-    put_tensor_name(&t, 1, a);
-    put_text(&t, 2, name);
-    put_text(&t, 4, "Identity");
-    put_message(&g->node, 1, &t);
-    mcr_text_free(&t);
+    put_tensor_name(&g->body, 1, a);
+    put_text(&g->body, 2, name);
+    put_text(&g->body, 4, "Identity");
+    put_message(&g->node, 1, &g->body);
     add_value(g, 12, name, type, cols);
 }
 
@@ -347,6 +326,7 @@ void mcr_onnx_init(mcr_onnx *g, mcr *ctx, const mcr_portable *p, bool single)
     mcr_text_init(&g->constant, ctx);
     mcr_text_init(&g->value, ctx);
     mcr_text_init(&g->attributes, ctx);
+    mcr_text_init(&g->body, ctx);
     add_value(g, 11, "x", mcr_onnx_real(g), p->inputs);
 }
 
@@ -356,14 +336,14 @@ void mcr_onnx_free(mcr_onnx *g)
     mcr_text_free(&g->constant);
     mcr_text_free(&g->value);
     mcr_text_free(&g->attributes);
+    mcr_text_free(&g->body);
 }
 
 mcr_status mcr_onnx_finish(mcr_onnx *g, mcr_text *to, const char *name, const char *about)
 {
-    mcr_text graph, opset; /* opset: any small message */
+    mcr_text graph, *opset = &g->body; /* opset: any small message */
     const mcr_text *part[] = {&g->node, &g->constant, &g->value};
     mcr_text_init(&graph, g->ctx);
-    mcr_text_init(&opset, g->ctx);
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (part[i]->length)
             mcr_text_add(&graph, part[i]->bytes, (size_t)part[i]->length);
@@ -376,18 +356,17 @@ mcr_status mcr_onnx_finish(mcr_onnx *g, mcr_text *to, const char *name, const ch
     put_text(to, 3, mcr_version());
     put_text(to, 6, about);
     put_message(to, 7, &graph);
-    put_text(&opset, 1, "");
-    put_int(&opset, 2, OPSET);
-    put_message(to, 8, &opset);
-    put_text(&opset, 1, "ai.onnx.ml");
-    put_int(&opset, 2, ML_OPSET);
-    put_message(to, 8, &opset);
-    put_text(&opset, 1, MCR_ONNX_LEARNER);
-    put_text(&opset, 2, g->p->model->learner);
-    put_message(to, 14, &opset);
-    if (graph.status || opset.status)
+    put_text(opset, 1, "");
+    put_int(opset, 2, OPSET);
+    put_message(to, 8, opset);
+    put_text(opset, 1, "ai.onnx.ml");
+    put_int(opset, 2, ML_OPSET);
+    put_message(to, 8, opset);
+    put_text(opset, 1, MCR_ONNX_LEARNER);
+    put_text(opset, 2, g->p->model->learner);
+    put_message(to, 14, opset);
+    if (graph.status || opset->status)
         g->status = MCR_NO_MEMORY;
     mcr_text_free(&graph);
-    mcr_text_free(&opset);
     return g->status ? g->status : to->status;
 }

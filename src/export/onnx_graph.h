@@ -20,6 +20,7 @@ typedef struct mcr_onnx {
     mcr_text node, constant, value; /* parts of the graph: nodes, initializers, inputs and
                                      * outputs */
     mcr_text attributes;            /* attributes of the next node */
+    mcr_text body;                  /* the message that is being written; empty in between */
     mcr_tensor tensors;             /* number of tensors so far */
     mcr_status status;
 } mcr_onnx;

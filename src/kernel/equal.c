@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,21 +37,9 @@ typedef struct coder {
 /* The number of a value of a part, from 0. */
 static mcr_status code(coder *c, int64_t part, int side, int64_t i, int32_t *number)
 {
-    mcr *ctx = c->bound->ctx;
-    char digits[MCR_NUMBER_TEXT];
-    size_t length;
-    mcr_text key;
-    mcr_text_init(&key, ctx);
-    const char *word = mcr_selected_word(c->bound, part, side, i, digits, &length);
-    mcr_text_int(&key, part);
-    mcr_text_string(&key, "=");
-    mcr_text_add(&key, word, length);
-    mcr_status s = key.status;
-    if (!s)
-        s = mcr_words_number(&c->words, ctx, key.bytes, strnlen(key.bytes, (size_t)key.length),
-                             number);
-    mcr_text_free(&key);
-    return s;
+    char before[MCR_NUMBER_TEXT];
+    snprintf(before, sizeof before, "%lld", (long long)part);
+    return mcr_selected_number(number, c->bound, &c->words, before, part, side, i);
 }
 
 static mcr_status code_objects(coder *c)

@@ -216,16 +216,7 @@ static mcr_status add_window(mcr_patterns *to, const gkm_params *p, int64_t obje
 
 static mcr_status expect_gapped(const mcr_patterns *list, const gkm_params *p)
 {
-    const mcr_bound *bound = list->bound;
-    double windows = 0;
-    for (int side = 0; side < mcr_features_sides(bound); side++)
-        for (int64_t i = 0; i < bound->field[side].count; i++) {
-            const char *bytes;
-            int64_t length;
-            mcr_bound_string(bound, side, i, &bytes, &length);
-            windows += length >= p->l ? (double)(length - p->l + 1) : 0;
-        }
-    double words = windows * mcr_choose(p->l, p->k);
+    double words = (double)mcr_keys_count_substrings(list->bound, p->l) * mcr_choose(p->l, p->k);
     return mcr_patterns_expect(list, words, 4 * words * (double)(p->strands * p->l));
 }
 

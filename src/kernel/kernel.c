@@ -117,16 +117,13 @@ mcr_status mcr_kernel_register(mcr *ctx, const mcr_kernel_type *type)
     if (mcr_kernel_type_find(ctx, full.name, strlen(full.name)) != NULL)
         return mcr_fail(ctx, MCR_BAD_CALL, "there is a kernel called \"%s\" already", full.name);
     size_t count = (size_t)ctx->extra_kernel_count;
-    const mcr_kernel_type **grown = mcr_resize(ctx, ctx->extra_kernels, count + 1,
-                                               sizeof(const mcr_kernel_type *));
-    if (grown == NULL)
+    if (mcr_resize_at(ctx, &ctx->extra_kernels, count + 1, sizeof *ctx->extra_kernels))
         return MCR_NO_MEMORY;
-    ctx->extra_kernels = grown;
     mcr_kernel_type *kept = mcr_alloc(ctx, 1, sizeof *kept);
     if (kept == NULL)
         return MCR_NO_MEMORY;
     *kept = full;
-    grown[count] = kept;
+    ctx->extra_kernels[count] = kept;
     ctx->extra_kernel_count++;
     return MCR_OK;
 }
@@ -145,12 +142,10 @@ mcr_status mcr_function_register(mcr *ctx, const char *name, mcr_object_function
     for (size_t i = 0; i < count; i++)
         if (strcmp(ctx->extra_functions[i].name, name) == 0)
             return mcr_fail(ctx, MCR_BAD_CALL, "there is a function called \"%s\" already", name);
-    mcr_function *grown = mcr_resize(ctx, ctx->extra_functions, count + 1, sizeof *grown);
-    if (grown == NULL)
+    if (mcr_resize_at(ctx, &ctx->extra_functions, count + 1, sizeof *ctx->extra_functions))
         return MCR_NO_MEMORY;
-    grown[count] = (mcr_function){.call = function, .user = user};
-    memcpy(grown[count].name, name, length + 1);
-    ctx->extra_functions = grown;
+    ctx->extra_functions[count] = (mcr_function){.call = function, .user = user};
+    memcpy(ctx->extra_functions[count].name, name, length + 1);
     ctx->extra_function_count++;
     return MCR_OK;
 }

@@ -103,7 +103,7 @@ mcr_status mcr_keys_objects(int64_t *out, const mcr_bound *bound)
     return MCR_OK;
 }
 
-static int64_t count_substrings(const mcr_bound *bound, int64_t length)
+int64_t mcr_keys_count_substrings(const mcr_bound *bound, int64_t length)
 {
     int64_t sum = 0;
     for (int side = 0; side < (bound->same ? 1 : 2); side++) {
@@ -189,7 +189,8 @@ static void lengthen(mcr_keys *keys, int64_t *first, int64_t objects, int64_t mo
     keys->bits *= 2;
 }
 
-mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t length)
+mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t length,
+                                  int64_t **starts)
 {
     mcr_alphabet a = mcr_alphabet_of(bound);
     int64_t objects, have = length < 64 / a.bits ? length : 64 / a.bits;
@@ -199,7 +200,7 @@ mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t
     if (!s && !(first = mcr_alloc(bound->ctx, (size_t)objects + 1, sizeof *first)))
         s = MCR_NO_MEMORY;
     if (!s)
-        s = mcr_keys_alloc(out, bound->ctx, count_substrings(bound, have));
+        s = mcr_keys_alloc(out, bound->ctx, mcr_keys_count_substrings(bound, have));
     if (!s)
         pack(out, first, bound, &a, have);
     while (!s && have < length) {
@@ -209,8 +210,11 @@ mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t
             lengthen(out, first, objects, more);
         have += more;
     }
-    mcr_free(bound->ctx, first);
     if (s)
         mcr_keys_free(bound->ctx, out);
+    else if (starts)
+        *starts = first;
+    if (s || !starts)
+        mcr_free(bound->ctx, first);
     return s;
 }

@@ -30,8 +30,13 @@ typedef struct mcr_alphabet {
 mcr_alphabet mcr_alphabet_of(const mcr_bound *bound);
 
 /* One key for each substring of `length` bytes, in the order of objects (x's first, then z's) and
- * positions: substrings are equal if and only if their keys are. Shorter strings have none. */
-mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t length);
+ * positions: substrings are equal if and only if their keys are. Shorter strings have none. first:
+ * the index of each object's first substring, and their number; the caller frees it (NULL: not
+ * wanted). */
+mcr_status mcr_keys_of_substrings(mcr_keys *out, const mcr_bound *bound, int64_t length,
+                                  int64_t **first);
+/* How many there are. */
+int64_t mcr_keys_count_substrings(const mcr_bound *bound, int64_t length);
 
 /* The number of objects on both sides; fails if it does not fit the integer type. */
 mcr_status mcr_keys_objects(int64_t *out, const mcr_bound *bound);

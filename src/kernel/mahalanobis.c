@@ -268,21 +268,13 @@ static mcr_status project(mcr_store **out, size_t *bytes, const mcr_bound *bound
         return s;
     to->count = from->count;
     to->cols = rank > 0 ? rank : 1;
-    size_t values;
-    if (mcr_size_mul((size_t)from->count, (size_t)to->cols, &values))
-        to->dense = mcr_alloc(ctx, values, sizeof *to->dense);
     project_job job = {from, to, l, n};
-    if (to->dense)
-        s = mcr_parallel_chunks(ctx, from->count, CHUNK, project_chunk, &job);
-    else
+    if (mcr_store_alloc_dense(to))
         s = mcr_fail(ctx, MCR_NO_MEMORY, "mahalanobis: out of memory for the projected vectors");
-    if (s) {
-        mcr_store_free(to);
-        return s;
-    }
-    *bytes += values * sizeof *to->dense;
-    *out = to;
-    return MCR_OK;
+    else
+        s = mcr_parallel_chunks(ctx, from->count, CHUNK, project_chunk, &job);
+    *bytes += (size_t)(from->count * to->cols) * sizeof *to->dense;
+    return mcr_store_give(out, to, s);
 }
 
 static mcr_status check_size(const mcr_bound *bound, int64_t n)

@@ -89,32 +89,20 @@ static mcr_status make_store(mcr_store **out, size_t *bytes, const mcr_bound *bo
     to->cols = 2 * s->cols;
     int64_t values = from->count * to->cols;
     if (s->kind == MCR_DENSE) {
-        to->dense = mcr_alloc(ctx, (size_t)values, sizeof *to->dense);
-        status = to->dense ? MCR_OK : MCR_NO_MEMORY;
+        status = mcr_store_alloc_dense(to);
     } else {
-        to->start = mcr_alloc(ctx, (size_t)from->count + 1, sizeof *to->start);
         values = 0;
-        for (int64_t i = 0; i < from->count && to->start; i++) {
-            int64_t r = mcr_field_at(from, i);
-            to->start[i] = values;
-            values += 2 * (s->start[r + 1] - s->start[r]);
-        }
-        if (to->start)
-            to->start[from->count] = values;
-        to->index = mcr_alloc(ctx, (size_t)values, sizeof *to->index);
-        to->value = mcr_alloc(ctx, (size_t)values, sizeof *to->value);
-        status = to->start && to->index && to->value ? MCR_OK : MCR_NO_MEMORY;
+        for (int64_t i = 0; i < from->count; i++)
+            values += 2 * mcr_field_vector(from, i).count;
+        status = mcr_store_alloc_sparse(to, values);
+        for (int64_t i = 0; i < from->count && !status; i++)
+            to->start[i + 1] = to->start[i] + 2 * mcr_field_vector(from, i).count;
     }
     circle_job job = {from, to, period};
     if (!status)
         status = mcr_parallel_chunks(ctx, from->count, CHUNK, circle_chunk, &job);
-    if (status) {
-        mcr_store_free(to);
-        return status;
-    }
     *bytes += (size_t)values * (sizeof(double) + (s->kind == MCR_DENSE ? 0 : sizeof(int32_t)));
-    *out = to;
-    return MCR_OK;
+    return mcr_store_give(out, to, status);
 }
 
 /* 1/length for both coordinates of each feature. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernel/built_in.h"
+#include "kernel/parts.h"
 #include "kernel/profile.h"
 
 #include <math.h>
@@ -10,23 +11,8 @@
 
 bool mcr_profile_number(const mcr_kernel *node, const char *name, double *value)
 {
-    for (const mcr_param *p = node->type->params; p && p->name; p++) {
-        if (strcmp(p->name, name) != 0)
-            continue;
-        const char *at = (const char *)node->params + p->offset;
-        if (p->type == MCR_REALS) {
-            const mcr_reals *list = (const mcr_reals *)(const void *)at;
-            *value = list->count == 1 ? list->values[0] : NAN;
-        } else if (p->type == MCR_INT) {
-            *value = (double)*(const int64_t *)(const void *)at;
-        } else if (p->type == MCR_REAL) {
-            *value = *(const double *)(const void *)at;
-        } else {
-            return false;
-        }
-        return !isnan(*value);
-    }
-    return false;
+    *value = mcr_kernel_number(node, name);
+    return !isnan(*value);
 }
 
 /* ---- leaves -----------------------------------------------------------------------------------*/
@@ -83,36 +69,35 @@ static point at_rq(const leaf *l, double t)
     return (point){k, -0.5 / (l->b * l->b) * k / (1 + q)};
 }
 
+/* The leaves, with the parameters that become a, b, c. */
+static const struct {
+    const mcr_kernel_type *type;
+    point (*at)(const leaf *l, double v);
+    int of;
+    const char *name[3];
+} leaves[] = {
+    {&mcr_kernel_linear, at_linear, MCR_PROFILE_S, {NULL}},
+    {&mcr_kernel_poly, at_poly, MCR_PROFILE_S, {"scale", "c", "degree"}},
+    {&mcr_kernel_sigmoid, at_sigmoid, MCR_PROFILE_S, {"a", "b"}},
+    {&mcr_kernel_rbf, at_exponential, MCR_PROFILE_T, {"gamma"}},
+    {&mcr_kernel_laplace, at_exponential, MCR_PROFILE_U, {"gamma"}},
+    {&mcr_kernel_matern, at_matern, MCR_PROFILE_T, {"nu", "length"}},
+    {&mcr_kernel_rq, at_rq, MCR_PROFILE_T, {"alpha", "length"}},
+};
+
 static bool read_leaf(leaf *l, const mcr_kernel *k)
 {
-    const mcr_kernel_type *type = k->type;
-    if (type == &mcr_kernel_linear) {
-        *l = (leaf){.at = at_linear, .of = MCR_PROFILE_S};
-        return true;
-    }
-    if (type == &mcr_kernel_poly) {
-        *l = (leaf){.at = at_poly, .of = MCR_PROFILE_S};
-        return mcr_profile_number(k, "scale", &l->a) && mcr_profile_number(k, "c", &l->b) &&
-               mcr_profile_number(k, "degree", &l->c);
-    }
-    if (type == &mcr_kernel_sigmoid) {
-        *l = (leaf){.at = at_sigmoid, .of = MCR_PROFILE_S};
-        return mcr_profile_number(k, "a", &l->a) && mcr_profile_number(k, "b", &l->b);
-    }
-    if (type == &mcr_kernel_rbf || type == &mcr_kernel_laplace) {
-        *l = (leaf){.at = at_exponential,
-                    .of = type == &mcr_kernel_rbf ? MCR_PROFILE_T : MCR_PROFILE_U};
-        return mcr_profile_number(k, "gamma", &l->a);
-    }
-    if (type == &mcr_kernel_matern) {
-        *l = (leaf){.at = at_matern, .of = MCR_PROFILE_T};
-        return mcr_profile_number(k, "nu", &l->a) && mcr_profile_number(k, "length", &l->b);
-    }
-    if (type == &mcr_kernel_rq) {
-        *l = (leaf){.at = at_rq, .of = MCR_PROFILE_T};
-        return mcr_profile_number(k, "alpha", &l->a) && mcr_profile_number(k, "length", &l->b);
-    }
-    return false;
+    size_t i = 0;
+    while (i < sizeof leaves / sizeof *leaves && leaves[i].type != k->type)
+        i++;
+    if (i == sizeof leaves / sizeof *leaves)
+        return false;
+    *l = (leaf){.at = leaves[i].at, .of = leaves[i].of};
+    double *const to[] = {&l->a, &l->b, &l->c};
+    bool good = true;
+    for (int p = 0; p < 3 && leaves[i].name[p] && good; p++)
+        good = mcr_profile_number(k, leaves[i].name[p], to[p]);
+    return good;
 }
 
 /* ---- trees ------------------------------------------------------------------------------------*/

@@ -190,21 +190,19 @@ static mcr_status find_other(mcr_bound *bound, mcr_selected *p)
     p->store[1] = z;
     if (z == NULL && p->column[0] < 0 && x->column != NULL && x->cols > 0)
         name = x->column[0]; /* users know columns, not the field of numbers */
-    if (z == NULL || (z->kind != x->kind && !(z->kind & x->kind & VECTORS)))
-        return mcr_fail(bound->ctx, MCR_BAD_DATA,
-                        "there is no column \"%.100s\", which the model needs", name);
-    if (p->column[0] < 0)
+    bool fits = z != NULL && (z->kind == x->kind || (z->kind & x->kind & VECTORS));
+    if (fits && p->column[0] < 0)
         return z->cols == x->cols
                    ? MCR_OK
                    : mcr_fail(bound->ctx, MCR_BAD_DATA,
                               "field \"%.100s\" has %lld columns, the model has %lld", x->name,
                               (long long)z->cols, (long long)x->cols);
-    for (int64_t c = 0; z->column != NULL && c < z->cols; c++)
+    for (int64_t c = 0; fits && z->column != NULL && c < z->cols; c++)
         if (strcmp(z->column[c], name) == 0) {
             p->column[1] = c;
             return MCR_OK;
         }
-    return z->column == NULL && p->column[0] < z->cols
+    return fits && z->column == NULL && p->column[0] < z->cols
                ? MCR_OK
                : mcr_fail(bound->ctx, MCR_BAD_DATA,
                           "there is no column \"%.100s\", which the model needs", name);
@@ -255,10 +253,10 @@ static mcr_status make_dense(mcr_bound *bound, int side, int64_t cols)
         return status;
     s->made[side] = to;
     to->count = bound->data[side]->count;
-    to->dense = mcr_alloc(bound->ctx, (uint64_t)(to->count * cols), sizeof *to->dense);
-    if (to->dense == NULL)
-        return MCR_NO_MEMORY;
     to->cols = cols;
+    status = mcr_store_alloc_dense(to);
+    if (status != MCR_OK)
+        return status;
     for (int64_t i = 0, at = 0; i < to->count; i++)
         for (int64_t p = 0; p < s->parts; p++) {
             mcr_field f = side_field(bound, &s->part[p], side);
@@ -268,26 +266,6 @@ static mcr_status make_dense(mcr_bound *bound, int side, int64_t cols)
                 to->dense[at++] = mcr_vector_value(&row, column >= 0 ? column : c);
         }
     return name_columns(to, bound, NULL, 0);
-}
-
-/* "city=Paris": the feature of a value. */
-static mcr_status number_value(int32_t *out, mcr_bound *bound, mcr_words *words, int64_t part,
-                               int side, int64_t i)
-{
-    char number[MCR_NUMBER_TEXT];
-    size_t length;
-    mcr_text text;
-    mcr_text_init(&text, bound->ctx);
-    const char *word = mcr_selected_word(bound, part, side, i, number, &length);
-    mcr_text_string(&text, mcr_selected_name(bound->selection, part));
-    mcr_text_string(&text, "=");
-    mcr_text_add(&text, word, length);
-    mcr_status status = text.status;
-    if (status == MCR_OK)
-        status = mcr_words_number(words, bound->ctx, text.bytes,
-                                  strnlen(text.bytes, (size_t)text.length), out);
-    mcr_text_free(&text);
-    return status;
 }
 
 static void sort_few(int32_t *index, int64_t count)
@@ -312,10 +290,7 @@ static mcr_status make_sparse(mcr_bound *bound, int side, int64_t cols, int64_t 
         return status;
     s->made[side] = to;
     to->count = n;
-    to->start = mcr_alloc_zero(bound->ctx, (size_t)n + 1, sizeof *to->start);
-    to->index = mcr_alloc(bound->ctx, (uint64_t)(n * (cols + categories)), sizeof *to->index);
-    to->value = mcr_alloc(bound->ctx, (uint64_t)(n * (cols + categories)), sizeof *to->value);
-    status = to->start && to->index && to->value ? MCR_OK : MCR_NO_MEMORY;
+    status = mcr_store_alloc_sparse(to, n * (cols + categories));
     for (int64_t i = 0; i < n && status == MCR_OK; i++) {
         int64_t number = 0;
         for (int64_t p = 0; p < s->parts; p++) {
@@ -336,7 +311,9 @@ static mcr_status make_sparse(mcr_bound *bound, int side, int64_t cols, int64_t 
         for (int64_t p = 0; p < s->parts && status == MCR_OK; p++) {
             if (s->part[p].store[side]->kind != MCR_STRINGS)
                 continue;
-            status = number_value(&to->index[at], bound, words, p, side, i);
+            /* "city=Paris" */
+            status = mcr_selected_number(&to->index[at], bound, words, mcr_selected_name(s, p), p,
+                                         side, i);
             to->index[at] += (int32_t)cols;
             to->value[at++] = 1;
         }
@@ -400,6 +377,25 @@ const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, in
     return text;
 }
 
+mcr_status mcr_selected_number(int32_t *out, const mcr_bound *bound, mcr_words *words,
+                               const char *before, int64_t part, int side, int64_t i)
+{
+    char number[MCR_NUMBER_TEXT];
+    size_t length;
+    mcr_text text;
+    mcr_text_init(&text, bound->ctx);
+    const char *word = mcr_selected_word(bound, part, side, i, number, &length);
+    mcr_text_string(&text, before);
+    mcr_text_string(&text, "=");
+    mcr_text_add(&text, word, length);
+    mcr_status status = text.status;
+    if (status == MCR_OK)
+        status = mcr_words_number(words, bound->ctx, text.bytes,
+                                  strnlen(text.bytes, (size_t)text.length), out);
+    mcr_text_free(&text);
+    return status;
+}
+
 /* ---- binding ----------------------------------------------------------------------------------*/
 
 /* Whether the field itself can be used: one name refers to a whole field that the kernel
@@ -461,15 +457,11 @@ mcr_status mcr_selection_bind(mcr_bound *bound)
     }
     if (status != MCR_OK)
         return status;
-    if (mcr_takes_columns(bound->kernel->type)) {
+    if (mcr_takes_columns(bound->kernel->type))
         status = split_fields(bound);
-        for (int side = 0; side < 2 && status == MCR_OK; side++)
-            bound->field[side] = side_field(bound, &s->part[0], side);
-        return status;
-    }
-    if (!is_whole(bound))
+    else if (!is_whole(bound))
         return make_vectors(bound);
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2 && status == MCR_OK; side++)
         bound->field[side] = side_field(bound, &s->part[0], side);
-    return MCR_OK;
+    return status;
 }

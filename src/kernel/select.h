@@ -40,6 +40,9 @@ bool mcr_takes_columns(const mcr_kernel_type *type);
 enum { MCR_NUMBER_TEXT = 32 };
 const char *mcr_selected_word(const mcr_bound *bound, int64_t part, int side, int64_t i,
                               char text[MCR_NUMBER_TEXT], size_t *length);
+/* The number of that word in `words`, as "before=word". */
+mcr_status mcr_selected_number(int32_t *out, const mcr_bound *bound, mcr_words *words,
+                               const char *before, int64_t part, int side, int64_t i);
 /* The name of a part for its features: "age". */
 const char *mcr_selected_name(const mcr_selection *selection, int64_t part);
 

@@ -8,37 +8,16 @@
 #include "kernel/keys.h"
 #include "kernel/words.h"
 
-/* The index of each object's first substring among all. */
-static int64_t *list_first(const mcr_bound *bound, int64_t length, int64_t objects)
-{
-    int64_t *first = mcr_alloc(bound->ctx, (size_t)objects + 1, sizeof *first), at = 0, object = 0;
-    for (int side = 0; first && side < (bound->same ? 1 : 2); side++)
-        for (int64_t i = 0; i < bound->field[side].count; i++) {
-            int64_t r = mcr_field_at(&bound->field[side], i);
-            const mcr_store *s = bound->field[side].store;
-            int64_t n = s->start[r + 1] - s->start[r];
-            first[object++] = at;
-            at += n >= length ? n - length + 1 : 0;
-        }
-    if (first)
-        first[objects] = at;
-    return first;
-}
-
 /* Names the distinct substrings in the order of their keys. */
 static mcr_status name_length(mcr_bound *bound, int64_t length)
 {
     mcr *ctx = bound->ctx;
     mcr_keys keys, other = {0};
-    int64_t objects = 0, *first = NULL;
-    mcr_status s = mcr_keys_of_substrings(&keys, bound, length);
+    int64_t *first = NULL;
+    mcr_status s = mcr_keys_of_substrings(&keys, bound, length, &first);
     int32_t *owner = s ? NULL : mcr_alloc(ctx, (size_t)keys.count, sizeof *owner);
     if (!s)
         s = owner ? mcr_keys_alloc(&other, ctx, keys.count) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_keys_objects(&objects, bound);
-    if (!s && !(first = list_first(bound, length, objects)))
-        s = MCR_NO_MEMORY;
     for (int64_t i = 0; i < keys.count && !s; i++) {
         owner[i] = keys.object[i];
         keys.object[i] = (int32_t)i; /* no more substrings than that have keys */
@@ -64,7 +43,7 @@ static mcr_status name_length(mcr_bound *bound, int64_t length)
 static mcr_status add_length(mcr_counts *counts, mcr_bound *bound, int64_t length, bool presence)
 {
     mcr_keys keys, other = {0};
-    mcr_status s = mcr_keys_of_substrings(&keys, bound, length);
+    mcr_status s = mcr_keys_of_substrings(&keys, bound, length, NULL);
     if (!s)
         s = mcr_keys_alloc(&other, bound->ctx, keys.count);
     if (!s) {

@@ -4,6 +4,7 @@
  */
 #include "kernel/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/features.h"
@@ -11,12 +12,13 @@
 /* ---- numbering --------------------------------------------------------------------------------*/
 
 /* Shorter words first: any total order will do. */
-static int compare(const mcr_word *a, const mcr_word *b)
+static int compare(const void *a, const void *b)
 {
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    int order = memcmp(a->bytes, b->bytes, (size_t)a->length);
-    return order ? order : a->object < b->object ? -1 : a->object > b->object;
+    const mcr_word *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length < y->length ? -1 : 1;
+    int order = memcmp(x->bytes, y->bytes, (size_t)x->length);
+    return order ? order : x->object < y->object ? -1 : x->object > y->object;
 }
 
 static bool equal(const mcr_word *a, const mcr_word *b)
@@ -24,34 +26,10 @@ static bool equal(const mcr_word *a, const mcr_word *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, (size_t)a->length) == 0;
 }
 
-/* Bottom-up merge sort: n log n in the worst case, no recursion. */
-static void sort(mcr_word *word, mcr_word *other, int64_t count)
-{
-    mcr_word *from = word, *to = other;
-    for (int64_t width = 1; width < count; width *= 2) {
-        for (int64_t low = 0; low < count; low += 2 * width) {
-            int64_t middle = low + width < count ? low + width : count;
-            int64_t high = low + 2 * width < count ? low + 2 * width : count;
-            int64_t a = low, b = middle;
-            for (int64_t t = low; t < high; t++)
-                to[t] = a < middle && (b >= high || compare(&from[a], &from[b]) <= 0) ? from[a++]
-                                                                                      : from[b++];
-        }
-        mcr_word *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != word)
-        memcpy(word, from, sizeof *word * (size_t)count);
-}
-
 mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct)
 {
-    mcr_word *other = mcr_alloc(ctx, (size_t)count, sizeof *other);
-    if (!other)
-        return MCR_NO_MEMORY;
-    sort(word, other, count);
-    mcr_free(ctx, other);
+    if (count > 1)
+        qsort(word, (size_t)count, sizeof *word, compare);
     *distinct = 0;
     for (int64_t w = 0; w < count; w++) {
         if (w == 0 || !equal(&word[w - 1], &word[w]))

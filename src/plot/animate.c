@@ -75,12 +75,7 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
     if (!how.model || !how.data)
         return mcr_fail(ctx, MCR_BAD_CALL,
                         "an animation trains repeatedly: it needs a model and its data");
-    mcr_plotting p = {.ctx = ctx,
-                      .how = &how,
-                      .model = how.model,
-                      .data = how.data,
-                      .report = mcr_model_report(how.model),
-                      .scratch = {.ctx = ctx}};
+    mcr_plotting p = mcr_plotting_of(ctx, &how);
     const char *kind = how.kind ? how.kind : mcr_plot_choose(&p);
     s = mcr_plot_range(&p, range, &name, &values);
     if (!s)
@@ -102,11 +97,8 @@ mcr_status mcr_figure_animate(mcr_figure **out, mcr *ctx, const mcr_plot *plot, 
         s = add_frame(&one, kind, name, values.values[i]);
         p.scratch.failed |= one.scratch.failed;
         mcr_blocks_free(&one.scratch);
-        mcr_progress now = {.size = sizeof now,
-                            .phase = "frames",
-                            .fraction = (double)(i + 1) / (double)values.count};
-        if (!s && mcr_report(ctx, &now))
-            s = mcr_fail(ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(ctx, "frames", (double)(i + 1) / (double)values.count, 0);
     }
     return mcr_plot_finish(out, &p, s);
 }

@@ -180,6 +180,9 @@ void mcr_figure_set_number(mcr_figure *f, const char *name, double value);
 void mcr_figure_fit_axes(mcr_figure *f);
 
 mcr_status mcr_figure_to_json(mcr_figure *f);
+struct mcr_json_writer;
+/* An axis as a member of a JSON object; names: null if it has none, else they are left out. */
+void mcr_axis_to_json(struct mcr_json_writer *w, const char *key, const mcr_axis *a, bool names);
 mcr_status mcr_figure_to_svg(mcr_figure *f, const mcr_draw *draw);
 mcr_status mcr_figure_to_html(mcr_figure *f, const mcr_draw *draw);
 mcr_status mcr_figure_to_text(mcr_figure *f, const mcr_draw *draw);

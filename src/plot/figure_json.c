@@ -42,7 +42,7 @@ static void put_texts(mcr_json_writer *w, const char *key, const char *const *te
     mcr_json_write_end_array(w);
 }
 
-static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
+void mcr_axis_to_json(mcr_json_writer *w, const char *key, const mcr_axis *a, bool names)
 {
     mcr_json_put_object(w, key);
     mcr_json_put_text(w, "label", a->label);
@@ -50,6 +50,8 @@ static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
     mcr_json_put_real(w, "max", a->max);
     mcr_json_put_bool(w, "log", a->log);
     put_texts(w, "names", a->names, a->count);
+    if (names && !a->names)
+        mcr_json_put_text(w, "names", NULL);
     mcr_json_write_end_object(w);
 }
 
@@ -101,8 +103,8 @@ static void put_panel(mcr_json_writer *w, const mcr_panel *p)
     mcr_json_put_text(w, "title", p->title);
     mcr_json_put_int(w, "row", p->row);
     mcr_json_put_int(w, "col", p->col);
-    put_axis(w, "x", &p->x);
-    put_axis(w, "y", &p->y);
+    mcr_axis_to_json(w, "x", &p->x, false);
+    mcr_axis_to_json(w, "y", &p->y, false);
     mcr_json_put_text(w, "bar", p->bar);
     mcr_json_put_array(w, "marks");
     for (int64_t m = 0; m < p->count; m++)

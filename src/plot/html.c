@@ -47,25 +47,6 @@ static const char script[] =
     "clearInterval(timer);timer=0;play.textContent='Play'}else{play.textContent='Stop';"
     "timer=setInterval(()=>{slide.value=(+slide.value+1)%frames.length;show()},280)}});show();}\n";
 
-static void put_axis(mcr_json_writer *w, const char *key, const mcr_axis *a)
-{
-    mcr_json_put_object(w, key);
-    mcr_json_put_text(w, "label", a->label);
-    mcr_json_put_real(w, "min", a->min);
-    mcr_json_put_real(w, "max", a->max);
-    mcr_json_put_bool(w, "log", a->log);
-    mcr_json_write_key(w, "names");
-    if (a->names) {
-        mcr_json_write_array(w);
-        for (int64_t i = 0; i < a->count; i++)
-            mcr_json_write_text(w, a->names[i]);
-        mcr_json_write_end_array(w);
-    } else {
-        mcr_json_write_text(w, NULL);
-    }
-    mcr_json_write_end_object(w);
-}
-
 /* The positions of the panels and their axes, for the script. */
 static void put_data(mcr_json_writer *w, const mcr_figure *f, const mcr_layout_of *l)
 {
@@ -85,8 +66,8 @@ static void put_data(mcr_json_writer *w, const mcr_figure *f, const mcr_layout_o
         for (int i = 0; i < 4; i++)
             mcr_json_write_real(w, round(box[i] * 100) / 100);
         mcr_json_write_end_array(w);
-        put_axis(w, "x", &f->frame[0].panel[p].x);
-        put_axis(w, "y", &f->frame[0].panel[p].y);
+        mcr_axis_to_json(w, "x", &f->frame[0].panel[p].x, true);
+        mcr_axis_to_json(w, "y", &f->frame[0].panel[p].y, true);
         mcr_json_write_end_object(w);
     }
     mcr_json_write_end_array(w);
@@ -109,11 +90,8 @@ static void put_slider(mcr_text *to, const mcr_figure *f)
     mcr_text_string(to, "<div class=\"bar\"><button id=\"play\" type=\"button\">Play</button>"
                         "<input id=\"slide\" type=\"range\" min=\"0\" step=\"1\" aria-label=\"");
     mcr_xml_write(to, f->moves ? f->moves : "frame");
-    mcr_text_string(to, "\" max=\"");
-    mcr_text_int(to, f->frames - 1);
-    mcr_text_string(to, "\" value=\"");
-    mcr_text_int(to, f->frames / 2);
-    mcr_text_string(to, "\"><output id=\"now\"></output></div>\n");
+    mcr_text_format(to, "\" max=\"%lld\" value=\"%lld\"><output id=\"now\"></output></div>\n",
+                    (long long)f->frames - 1, (long long)f->frames / 2);
 }
 
 mcr_status mcr_figure_to_html(mcr_figure *f, const mcr_draw *draw)

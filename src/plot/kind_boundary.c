@@ -405,10 +405,7 @@ static void plane_of(mcr_plane *q, int64_t n, double *x, double *y)
     q->at[1] = y;
     for (int k = 0; k < 2; k++) {
         double low = INFINITY, high = -INFINITY;
-        for (int64_t i = 0; i < n; i++) {
-            low = fmin(low, q->at[k][i]);
-            high = fmax(high, q->at[k][i]);
-        }
+        mcr_plot_widen(&low, &high, q->at[k], n);
         double margin = high > low ? 0.06 * (high - low) : 0.5;
         q->low[k] = low - margin;
         q->high[k] = high + margin;

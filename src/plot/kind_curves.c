@@ -299,10 +299,8 @@ static mcr_status follow(course *c, errors *e)
         s = shuffle(c, (uint64_t)repeat);
         for (int64_t k = 0; k < e->count && !s; k++)
             s = try_size(c, (int64_t)e->x[k], &trained[k][repeat], &tested[k][repeat]);
-        mcr_progress now = {
-            .size = sizeof now, .phase = "learning curve", .fraction = (repeat + 1.0) / REPEATS};
-        if (!s && mcr_report(c->p->ctx, &now))
-            s = mcr_fail(c->p->ctx, MCR_STOPPED, "interrupted");
+        if (!s)
+            s = mcr_part_done(c->p->ctx, "learning curve", (repeat + 1.0) / REPEATS, 0);
     }
     for (int64_t k = 0; k < e->count && !s; k++) {
         e->trained[k] = mcr_mean(trained[k], REPEATS);

@@ -135,8 +135,6 @@ static mcr_status add_strip(mcr_plotting *p, mcr_panel *panel, const placed *lis
     m->y0 = down ? 0 : -0.04 * size;
     m->y1 = down ? size : -0.012 * size;
     m->ramp = MCR_RAMP_CLASSES;
-    m->x_edge = NULL;
-    m->smooth = false;
     return MCR_OK;
 }
 
@@ -164,9 +162,8 @@ static mcr_status add_matrix(mcr_plotting *p, mcr_panel *panel, const matrix *m,
         for (int64_t q = 0; q < n; q++) {
             double v = m->k[list[r].object * n + list[q].object];
             value[(n - 1 - r) * n + q] = v; /* the first object is at the top */
-            low = fmin(low, v);
-            high = fmax(high, v);
         }
+    mcr_plot_widen(&low, &high, value, n * n);
     mark->value = value;
     mark->rows = mark->cols = n;
     mark->x1 = mark->y1 = (double)n;

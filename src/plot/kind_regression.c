@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>
+#include <string.h>
 
 #include "plot/plotting.h"
 
@@ -226,10 +227,9 @@ static mcr_status draw_surface(mcr_plotting *p, mcr_plane *plane)
     g.arg = &a;
     mcr_status s = mcr_grid_fill(p, &g);
     double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < COLS * ROWS && !s; i++) {
-        m->value[i] = g.f[i];
-        low = fmin(low, g.f[i]);
-        high = fmax(high, g.f[i]);
+    if (!s) {
+        memcpy(m->value, g.f, COLS * ROWS * sizeof *m->value);
+        mcr_plot_widen(&low, &high, g.f, COLS * ROWS);
     }
     m->v0 = low;
     m->v1 = high > low ? high : low + 1;
@@ -291,11 +291,10 @@ static mcr_status add_residuals(mcr_plotting *p, const double *said, const doubl
     double *left = mcr_blocks_reals(&p->scratch, n), low = INFINITY, high = -INFINITY;
     if (!left)
         return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         left[i] = is[i] - said[i];
-        low = fmin(low, fmin(is[i], said[i]));
-        high = fmax(high, fmax(is[i], said[i]));
-    }
+    mcr_plot_widen(&low, &high, is, n);
+    mcr_plot_widen(&low, &high, said, n);
     const char *target = mcr_plot_target_name(p);
     mcr_panel *a = mcr_frame_panel(p->f, 0, 0);
     mcr_scatter s = {.n = n, .x = said, .y = is, .small = true, .name = "objects"};

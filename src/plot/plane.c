@@ -139,14 +139,10 @@ static mcr_status find_medians(mcr_plotting *p, mcr_plane *plane)
 static void find_range(mcr_plane *plane, int axis)
 {
     double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; plane->at[axis] && i < plane->n; i++) {
-        low = fmin(low, plane->at[axis][i]);
-        high = fmax(high, plane->at[axis][i]);
-    }
-    for (int64_t i = 0; plane->support[axis] && i < plane->supports; i++) {
-        low = fmin(low, plane->support[axis][i]);
-        high = fmax(high, plane->support[axis][i]);
-    }
+    if (plane->at[axis])
+        mcr_plot_widen(&low, &high, plane->at[axis], plane->n);
+    if (plane->support[axis])
+        mcr_plot_widen(&low, &high, plane->support[axis], plane->supports);
     if (!(high > low)) {
         low = isfinite(low) ? low - 0.5 : 0;
         high = low + 1;

@@ -170,6 +170,14 @@ int64_t *mcr_plot_thin(mcr_plotting *p, int64_t n, int64_t most, int64_t *count)
     return row;
 }
 
+void mcr_plot_widen(double *low, double *high, const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        *low = fmin(*low, v[i]);
+        *high = fmax(*high, v[i]);
+    }
+}
+
 double mcr_plot_median(double *v, int64_t count)
 {
     if (count < 1)
@@ -179,6 +187,16 @@ double mcr_plot_median(double *v, int64_t count)
 }
 
 /* ---- figures -------------------------------------------------------------------------------- */
+
+mcr_plotting mcr_plotting_of(mcr *ctx, const mcr_plot *how)
+{
+    return (mcr_plotting){.ctx = ctx,
+                          .how = how,
+                          .model = how->model,
+                          .data = how->data,
+                          .report = how->model ? mcr_model_report(how->model) : NULL,
+                          .scratch = {.ctx = ctx}};
+}
 
 static mcr_status complete(mcr_plot *out, mcr *ctx, const mcr_plot *plot)
 {
@@ -208,14 +226,9 @@ mcr_status mcr_figure_open(mcr_figure **out, mcr *ctx, const mcr_plot *plot)
     mcr_plot how;
     *out = NULL;
     mcr_status s = complete(&how, ctx, plot);
-    mcr_plotting p = {.ctx = ctx,
-                      .how = &how,
-                      .model = how.model,
-                      .data = how.data,
-                      .report = how.model ? mcr_model_report(how.model) : NULL,
-                      .scratch = {.ctx = ctx}};
     if (s)
         return s;
+    mcr_plotting p = mcr_plotting_of(ctx, &how);
     const char *kind = how.kind ? how.kind : mcr_plot_choose(&p);
     s = mcr_figure_new(&p.f, ctx, kind);
     if (!s)
@@ -227,7 +240,7 @@ mcr_status mcr_figure_tuning(mcr_figure **out, mcr *ctx, const mcr_tune_report *
                              const char *title)
 {
     const mcr_plot how = {.size = sizeof how, .title = title};
-    mcr_plotting p = {.ctx = ctx, .how = &how, .scratch = {.ctx = ctx}};
+    mcr_plotting p = mcr_plotting_of(ctx, &how);
     *out = NULL;
     mcr_status s = mcr_figure_new(&p.f, ctx, "tuning");
     if (!s)

@@ -44,6 +44,8 @@ typedef struct mcr_plot_type {
 #include "plot/plots.def"
 #undef PLOT
 
+/* What a call asks for, without a figure yet. */
+mcr_plotting mcr_plotting_of(mcr *ctx, const mcr_plot *how);
 /* Makes the figure of a kind for these objects in an existing figure: a new frame of an
  * animation. */
 mcr_status mcr_plot_make(mcr_plotting *p, const char *kind);
@@ -82,6 +84,8 @@ const char *mcr_plot_target_name(const mcr_plotting *p);
 bool mcr_plot_has_classes(const mcr_data *data);
 /* The first field of strings; -1: none. */
 int64_t mcr_plot_strings(const mcr_data *data);
+/* Widens low .. high to hold the values that are numbers. */
+void mcr_plot_widen(double *low, double *high, const double *v, int64_t count);
 /* The median; sorts v. NAN: no values. */
 double mcr_plot_median(double *v, int64_t count);
 

@@ -16,10 +16,7 @@ static void range_of(const double *v, int64_t n, double *low, double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        *low = fmin(*low, v[i]);
-        *high = fmax(*high, v[i]);
-    }
+    mcr_plot_widen(low, high, v, n);
     *low = fmax(*low, -1e300); /* so that their difference is finite */
     *high = fmin(*high, 1e300);
     if (!(*high > *low)) {

@@ -31,46 +31,37 @@ static void number(svg *s, double v)
 
 static void attribute(svg *s, const char *name, double v)
 {
-    word(s, " ");
-    word(s, name);
-    word(s, "=\"");
-    mcr_fixed_write(s->to, v, 2);
+    mcr_text_format(s->to, " %s=\"", name);
+    number(s, v);
     word(s, "\"");
+}
+
+static void put_box(svg *s, mcr_box box)
+{
+    attribute(s, "x", box.x);
+    attribute(s, "y", box.y);
+    attribute(s, "width", box.w);
+    attribute(s, "height", box.h);
 }
 
 static void colour(svg *s, const char *name, mcr_ink ink)
 {
-    char text[16] = "#";
-    uint32_t rgb = mcr_ink_rgb(ink, false);
-    for (int i = 0; i < 6; i++)
-        text[1 + i] = "0123456789abcdef"[rgb >> (20 - 4 * i) & 15];
-    word(s, " ");
-    word(s, name);
-    word(s, "=\"");
-    word(s, text);
-    word(s, "\"");
+    mcr_text_format(s->to, " %s=\"#%06x\"", name, (unsigned)mcr_ink_rgb(ink, false));
 }
 
 /* Fill and stroke: by class if the theme decides. */
 static void paint(svg *s, const mcr_style *st)
 {
-    char class[8];
-    size_t used = 0;
-    if (st->fill >= 0 && st->fill < MCR_INKS) {
-        class[used++] = 'f';
-        class[used++] = ink_letter[st->fill];
-    }
-    if (st->stroke >= 0 && st->stroke < MCR_INKS) {
-        class[used] = ' ';
-        used += used > 0;
-        class[used++] = 's';
-        class[used++] = ink_letter[st->stroke];
-    }
-    if (used) {
+    bool fill = st->fill >= 0 && st->fill < MCR_INKS;
+    bool stroke = st->stroke >= 0 && st->stroke < MCR_INKS;
+    if (fill || stroke)
         word(s, " class=\"");
-        mcr_text_add(s->to, class, used);
+    if (fill)
+        mcr_text_format(s->to, "f%c", ink_letter[st->fill]);
+    if (stroke)
+        mcr_text_format(s->to, fill ? " s%c" : "s%c", ink_letter[st->stroke]);
+    if (fill || stroke)
         word(s, "\"");
-    }
     if (st->fill == MCR_INK_NONE)
         word(s, " fill=\"none\"");
     else if (st->fill >= MCR_INK_RGB)
@@ -126,10 +117,7 @@ static void put_rect(mcr_canvas *c, mcr_box box, const mcr_style *style)
 {
     svg *s = (svg *)c;
     word(s, "<rect");
-    attribute(s, "x", box.x);
-    attribute(s, "y", box.y);
-    attribute(s, "width", box.w);
-    attribute(s, "height", box.h);
+    put_box(s, box);
     paint(s, style);
     word(s, "/>\n");
 }
@@ -202,19 +190,14 @@ static void put_dots(mcr_canvas *c, const double *x, const double *y, int64_t co
 static void put_text(mcr_canvas *c, double x, double y, const char *text, const mcr_font *font)
 {
     svg *s = (svg *)c;
-    char class[] = "f?";
     word(s, "<text");
     attribute(s, "x", x);
     attribute(s, "y", y);
     attribute(s, "font-size", font->size);
-    if (font->ink < MCR_INKS) {
-        class[1] = ink_letter[font->ink];
-        word(s, " class=\"");
-        word(s, class);
-        word(s, "\"");
-    } else {
+    if (font->ink < MCR_INKS)
+        mcr_text_format(s->to, " class=\"f%c\"", ink_letter[font->ink]);
+    else
         colour(s, "fill", font->ink);
-    }
     if (font->anchor > 0)
         word(s, font->anchor > 0.7 ? " text-anchor=\"end\"" : " text-anchor=\"middle\"");
     if (font->bold)
@@ -235,14 +218,11 @@ static void put_letter(mcr_canvas *c, mcr_box box, const char *letter, mcr_ink i
 {
     svg *s = (svg *)c;
     const double capital = 0.72, em = 20; /* height of a capital letter, in ems */
-    char class[] = "f?";
     word(s, "<text font-weight=\"700\" lengthAdjust=\"spacingAndGlyphs\"");
     attribute(s, "font-size", em);
     attribute(s, "textLength", em);
-    class[1] = ink_letter[ink < MCR_INKS ? ink : MCR_INK_TEXT];
-    word(s, " class=\"");
-    word(s, class);
-    word(s, "\" transform=\"translate(");
+    mcr_text_format(s->to, " class=\"f%c\" transform=\"translate(",
+                    ink_letter[ink < MCR_INKS ? ink : MCR_INK_TEXT]);
     pair(s, box.x, box.y + box.h, 2);
     word(s, ") scale(");
     mcr_fixed_write(s->to, box.w / em, 4);
@@ -264,10 +244,7 @@ static void put_image(mcr_canvas *c, mcr_box box, const mcr_image *image)
     word(s, "<image preserveAspectRatio=\"none\"");
     if (!image->smooth)
         word(s, " image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\"");
-    attribute(s, "x", box.x);
-    attribute(s, "y", box.y);
-    attribute(s, "width", box.w);
-    attribute(s, "height", box.h);
+    put_box(s, box);
     word(s, " href=\"data:image/png;base64,");
     if (!status)
         mcr_base64_write(s->to, png.bytes, (size_t)png.length);
@@ -278,18 +255,9 @@ static void put_image(mcr_canvas *c, mcr_box box, const mcr_image *image)
 static void put_clip(mcr_canvas *c, mcr_box box)
 {
     svg *s = (svg *)c;
-    word(s, "<clipPath id=\"");
-    word(s, s->id);
-    mcr_text_int(s->to, s->clips);
-    word(s, "\"><rect");
-    attribute(s, "x", box.x);
-    attribute(s, "y", box.y);
-    attribute(s, "width", box.w);
-    attribute(s, "height", box.h);
-    word(s, "/></clipPath>\n<g clip-path=\"url(#");
-    word(s, s->id);
-    mcr_text_int(s->to, s->clips++);
-    word(s, ")\">\n");
+    mcr_text_format(s->to, "<clipPath id=\"%s%d\"><rect", s->id, s->clips);
+    put_box(s, box);
+    mcr_text_format(s->to, "/></clipPath>\n<g clip-path=\"url(#%s%d)\">\n", s->id, s->clips++);
 }
 
 static void put_unclip(mcr_canvas *c)
@@ -312,14 +280,10 @@ static const mcr_canvas_type svg_type = {
 
 static void put_colours(svg *s, bool dark)
 {
-    static const char digit[] = "0123456789abcdef";
     for (int i = 0; i < MCR_INKS; i++) {
-        uint32_t rgb = mcr_ink_rgb((mcr_ink)i, dark);
-        char rule[] = ".f?{fill:#000000}.s?{stroke:#000000}";
-        rule[2] = rule[19] = ink_letter[i];
-        for (int k = 0; k < 6; k++)
-            rule[10 + k] = rule[29 + k] = digit[rgb >> (20 - 4 * k) & 15];
-        word(s, rule);
+        unsigned rgb = mcr_ink_rgb((mcr_ink)i, dark);
+        mcr_text_format(s->to, ".f%c{fill:#%06x}.s%c{stroke:#%06x}", ink_letter[i], rgb,
+                        ink_letter[i], rgb);
     }
 }
 

@@ -424,20 +424,7 @@ static mcr_status open_dates(reader *r, int64_t number, const char *name)
     if (status != MCR_OK)
         return status;
     (*store)->role = MCR_DATE;
-    (*store)->column = mcr_alloc_zero(r->ctx, MCR_DATE_PARTS, sizeof *(*store)->column);
-    if ((*store)->column == NULL)
-        return MCR_NO_MEMORY;
-    (*store)->cols = MCR_DATE_PARTS;
-    for (int i = 0; i < MCR_DATE_PARTS; i++) {
-        size_t length = strlen(name), more = strlen(mcr_date_suffix[i]);
-        char *text = mcr_alloc(r->ctx, length + more + 1, 1);
-        if (text == NULL)
-            return MCR_NO_MEMORY;
-        memcpy(text, name, length);
-        memcpy(text + length, mcr_date_suffix[i], more + 1);
-        (*store)->column[i] = text;
-    }
-    return MCR_OK;
+    return mcr_date_columns(*store);
 }
 
 static mcr_status open_texts(reader *r)
@@ -656,10 +643,8 @@ static mcr_status hand_over(reader *r, mcr_builder *b)
     if (r->dense != NULL) {
         mcr_store *s = r->dense;
         int64_t cells = r->rows * r->plan.numbers;
-        double *exact = mcr_resize(r->ctx, s->dense, (size_t)cells, sizeof *exact);
-        if (exact == NULL)
+        if (mcr_resize_at(r->ctx, &s->dense, (size_t)cells, sizeof *s->dense))
             return MCR_NO_MEMORY;
-        s->dense = exact;
         s->count = r->rows;
         s->cols = r->plan.numbers;
         status = keep_names(r, s);

@@ -40,12 +40,9 @@ static mcr_status no_column(const mcr_csv_maker *m, const char *word, const char
         names[c] = plan->column[c].name;
     names[plan->columns] = NULL;
     const char *near = mcr_nearest(word, names);
-    mcr_status status = near != NULL
-                            ? mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
-                                          "no column \"%s\" for the %s (did you mean \"%s\"?)",
-                                          word, what, near)
-                            : mcr_fail_at(m->ctx, MCR_BAD_CALL, m->file, 0,
-                                          "no column \"%s\" for the %s", word, what);
+    mcr_status status = mcr_fail_at(
+        m->ctx, MCR_BAD_CALL, m->file, 0, "no column \"%s\" for the %s%s%s%s", word, what,
+        near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     mcr_free(m->ctx, names);
     return status;
 }

@@ -60,27 +60,7 @@ static bool ends_field(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '#';
 }
 
-/* ---- counting ---------------------------------------------------------------------------------*/
-
-static void count_marks(chunk *c)
-{
-    const char *p = c->from;
-    int64_t lines = 0, colons = 0;
-    while (p < c->to) {
-        /* Sums of bytes, so that the compiler can use its widest vectors. */
-        ptrdiff_t step = c->to - p < 255 ? c->to - p : 255;
-        uint8_t l = 0, n = 0;
-        for (ptrdiff_t i = 0; i < step; i++) {
-            l = (uint8_t)(l + (p[i] == '\n'));
-            n = (uint8_t)(n + (p[i] == ':'));
-        }
-        lines += l;
-        colons += n;
-        p += step;
-    }
-    c->lines = lines;
-    c->colons = colons;
-}
+/* ---- pieces of a block ------------------------------------------------------------------------*/
 
 static void split(reader *r)
 {
@@ -188,7 +168,9 @@ static mcr_status count_item(void *arg, int64_t item, int worker)
 {
     reader *r = arg;
     (void)worker;
-    count_marks(&r->chunk[item]);
+    chunk *c = &r->chunk[item];
+    c->lines = mcr_count_bytes(c->from, c->to, '\n');
+    c->colons = mcr_count_bytes(c->from, c->to, ':');
     return MCR_OK;
 }
 
@@ -294,16 +276,12 @@ static mcr_status read_block(reader *r)
 static mcr_status trim(reader *r)
 {
     mcr_store *s = r->store;
-    void *index = mcr_resize(r->ctx, s->index, (size_t)r->entries, sizeof *s->index);
-    if (index != NULL)
-        s->index = index;
-    void *value = mcr_resize(r->ctx, s->value, (size_t)r->entries, sizeof *s->value);
-    if (value != NULL)
-        s->value = value;
-    void *start = mcr_resize(r->ctx, s->start, (size_t)r->rows + 1, sizeof *s->start);
-    if (start != NULL)
-        s->start = start;
-    return index != NULL && value != NULL && start != NULL ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status status = mcr_resize_at(r->ctx, &s->index, (size_t)r->entries, sizeof *s->index);
+    if (status == MCR_OK)
+        status = mcr_resize_at(r->ctx, &s->value, (size_t)r->entries, sizeof *s->value);
+    if (status == MCR_OK)
+        status = mcr_resize_at(r->ctx, &s->start, (size_t)r->rows + 1, sizeof *s->start);
+    return status;
 }
 
 static mcr_status read_all(reader *r, int64_t features)

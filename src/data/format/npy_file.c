@@ -23,7 +23,6 @@ bool mcr_npy_is(const char *bytes, size_t count)
 /* ---- the header: the text of a Python dictionary ----------------------------------------------*/
 
 typedef struct header {
-    mcr *ctx;
     mcr_input *in;
     const char *p, *end;
     bool has_type, has_order, has_shape;
@@ -31,8 +30,7 @@ typedef struct header {
 
 static mcr_status fail_header(const header *h, const char *what)
 {
-    return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0, "damaged NumPy header: %s",
-                       what);
+    return mcr_input_fail(h->in, "damaged NumPy header: %s", what);
 }
 
 static void skip_blanks(header *h)
@@ -72,8 +70,7 @@ static mcr_status read_type(header *h, mcr_npy *npy)
     size_t length;
     skip_blanks(h);
     if (h->p < h->end && *h->p == '[')
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0,
-                           "the array has named fields; save a plain matrix of numbers");
+        return mcr_input_fail(h->in, "the array has named fields; save a plain matrix of numbers");
     if (!take_text(h, &text, &length) || length < 2)
         return fail_header(h, "no element type");
     const char *end = text + length;
@@ -82,12 +79,10 @@ static mcr_status read_type(header *h, mcr_npy *npy)
         text++;
     npy->kind = *text++;
     if (npy->kind == 'O')
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0,
-                           "the array holds Python objects; save it with a numeric type");
+        return mcr_input_fail(h->in, "the array holds Python objects; save it with a numeric type");
     if (memchr("fiubSU", npy->kind, 6) == NULL)
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0,
-                           "elements of type \"%.*s\" are not numbers", (int)(end - text) + 1,
-                           text - 1);
+        return mcr_input_fail(h->in, "elements of type \"%.*s\" are not numbers",
+                              (int)(end - text) + 1, text - 1);
     int64_t bytes;
     if (mcr_parse_int(text, end, &bytes) != end || bytes < 1 || bytes > 1 << 20)
         return fail_header(h, "no element size");
@@ -104,8 +99,8 @@ static mcr_status read_type(header *h, mcr_npy *npy)
                   (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) ||
                  (npy->kind == 'f' && (bytes == 2 || bytes == 4 || bytes == 8));
     if (!known)
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0,
-                           "numbers of %" PRId64 " bytes are not read; save it as float64", bytes);
+        return mcr_input_fail(
+            h->in, "numbers of %" PRId64 " bytes are not read; save it as float64", bytes);
     return MCR_OK;
 }
 
@@ -142,12 +137,11 @@ static mcr_status read_shape(header *h, mcr_npy *npy)
         }
     }
     if (dimensions == 0 || dimensions > 2)
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0,
-                           "the array has %" PRId64 " dimensions; save it with one or two",
-                           dimensions);
+        return mcr_input_fail(
+            h->in, "the array has %" PRId64 " dimensions; save it with one or two", dimensions);
     size_t cells;
     if (shape[0] == 0 || shape[1] == 0)
-        return mcr_fail_at(h->ctx, MCR_BAD_DATA, mcr_input_name(h->in), 0, "the array is empty");
+        return mcr_input_fail(h->in, "the array is empty");
     if (!mcr_size_mul((size_t)shape[0], (size_t)shape[1], &cells) || cells > INT64_MAX / 8)
         return fail_header(h, "the shape is too large");
     npy->rows = shape[0];
@@ -195,15 +189,14 @@ mcr_status mcr_npy_open(mcr_npy *npy, mcr *ctx, mcr_input *in)
     enum { MOST = 1 << 16 };
     unsigned char lead[12];
     *npy = (mcr_npy){0};
-    header h = {.ctx = ctx, .in = in};
+    header h = {.in = in};
     mcr_status status = mcr_input_read(in, lead, 8);
     if (status != MCR_OK)
         return status;
     if (!mcr_npy_is((const char *)lead, 8))
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0, "this is not a NumPy file");
+        return mcr_input_fail(in, "this is not a NumPy file");
     if (lead[6] < 1 || lead[6] > 3)
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                           "NumPy file version %d is not known", lead[6]);
+        return mcr_input_fail(in, "NumPy file version %d is not known", lead[6]);
     size_t width = lead[6] == 1 ? 2 : 4, length = 0;
     status = mcr_input_read(in, lead + 8, width);
     if (status != MCR_OK)
@@ -285,13 +278,12 @@ static void convert(double *to, const unsigned char *raw, int64_t count, const m
         CONVERT(uint8_t, v);
 }
 
-static mcr_status fail_value(const mcr_npy *npy, mcr *ctx, mcr_input *in, int64_t at)
+static mcr_status fail_value(const mcr_npy *npy, mcr_input *in, int64_t at)
 {
     int64_t row = npy->fortran ? at % npy->rows : at / npy->cols;
     int64_t col = npy->fortran ? at / npy->rows : at % npy->cols;
-    return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                       "row %" PRId64 ", column %" PRId64 ": the value is not finite", row + 1,
-                       col + 1);
+    return mcr_input_fail(in, "row %" PRId64 ", column %" PRId64 ": the value is not finite",
+                          row + 1, col + 1);
 }
 
 static mcr_status transpose(double **cells, const mcr_npy *npy, mcr *ctx)
@@ -311,14 +303,29 @@ static mcr_status transpose(double **cells, const mcr_npy *npy, mcr *ctx)
     return MCR_OK;
 }
 
-static mcr_status at_end(mcr *ctx, mcr_input *in)
+/* Elements done .. done + count - 1, which must be finite; raw: STEP of them. */
+static mcr_status read_some(double *to, const mcr_npy *npy, mcr_input *in, unsigned char *raw,
+                            int64_t done, int64_t count)
+{
+    mcr_status status = mcr_input_read(in, raw, (size_t)(count * npy->bytes));
+    if (status != MCR_OK)
+        return status;
+    if (npy->swapped)
+        swap_bytes(raw, count, npy->bytes);
+    convert(to, raw, count, npy);
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(to[i]))
+            return fail_value(npy, in, done + i);
+    return MCR_OK;
+}
+
+static mcr_status at_end(mcr_input *in)
 {
     const char *bytes;
     size_t more;
     mcr_status status = mcr_input_peek(in, 1, &bytes, &more);
     if (status == MCR_OK && more > 0)
-        status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                             "the file is longer than its header says");
+        status = mcr_input_fail(in, "the file is longer than its header says");
     return status;
 }
 
@@ -326,38 +333,23 @@ mcr_status mcr_npy_reals(double **out, const mcr_npy *npy, mcr *ctx, mcr_input *
 {
     *out = NULL;
     if (npy->kind == 'S' || npy->kind == 'U')
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                           "the array holds text, not numbers");
+        return mcr_input_fail(in, "the array holds text, not numbers");
     int64_t total = npy->rows * npy->cols, capacity = 0;
     double *cells = NULL;
     unsigned char *raw = mcr_alloc(ctx, STEP, (size_t)npy->bytes);
     mcr_status status = raw != NULL ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t done = 0; done < total && status == MCR_OK;) {
+    for (int64_t done = 0; done < total && status == MCR_OK; done += STEP) {
         int64_t step = total - done < STEP ? total - done : STEP;
         status = mcr_reserve(ctx, &cells, &capacity, done + step, sizeof *cells);
         if (status == MCR_OK)
-            status = mcr_input_read(in, raw, (size_t)(step * npy->bytes));
-        if (status != MCR_OK)
-            break;
-        if (npy->swapped)
-            swap_bytes(raw, step, npy->bytes);
-        convert(cells + done, raw, step, npy);
-        for (int64_t i = done; i < done + step && status == MCR_OK; i++)
-            if (!isfinite(cells[i]))
-                status = fail_value(npy, ctx, in, i);
-        done += step;
+            status = read_some(cells + done, npy, in, raw, done, step);
     }
     if (status == MCR_OK)
-        status = at_end(ctx, in);
-    if (status == MCR_OK && npy->fortran && npy->cols > 1) {
-        status = transpose(&cells, npy, ctx);
-    } else if (status == MCR_OK) {
-        double *exact = mcr_resize(ctx, cells, (size_t)total, sizeof *cells);
-        if (exact != NULL)
-            cells = exact;
-        else
-            status = MCR_NO_MEMORY;
-    }
+        status = at_end(in);
+    if (status == MCR_OK)
+        status = npy->fortran && npy->cols > 1
+                     ? transpose(&cells, npy, ctx)
+                     : mcr_resize_at(ctx, &cells, (size_t)total, sizeof *cells);
     mcr_free(ctx, raw);
     if (status != MCR_OK)
         mcr_free(ctx, cells);
@@ -380,15 +372,10 @@ mcr_status mcr_npy_disk(mcr_disk **disk, const mcr_npy *npy, mcr *ctx, mcr_input
     status = raw != NULL && cells != NULL ? MCR_OK : MCR_NO_MEMORY;
     for (int64_t done = 0; done < total && status == MCR_OK; done += STEP) {
         int64_t step = total - done < STEP ? total - done : STEP;
-        status = mcr_input_read(in, raw, (size_t)(step * npy->bytes));
-        if (status == MCR_OK)
-            convert(cells, raw, step, npy);
-        for (int64_t i = 0; i < step && status == MCR_OK; i++)
-            if (!isfinite(cells[i]))
-                status = fail_value(npy, ctx, in, done + i);
+        status = read_some(cells, npy, in, raw, done, step);
     }
     if (status == MCR_OK)
-        status = at_end(ctx, in);
+        status = at_end(in);
     mcr_free_all(ctx, raw, cells);
     if (status != MCR_OK) {
         mcr_disk_close(*disk);
@@ -446,20 +433,14 @@ static mcr_status read_words(mcr_builder *b, const mcr_npy *npy, mcr *ctx, mcr_i
         char *text = (char *)raw + npy->bytes;
         int64_t length = element_text(npy, raw, text);
         if (length <= 0 || memchr(text, '\0', (size_t)length) != NULL)
-            status = mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                                 "row %" PRId64 ": the label is empty or not text", i + 1);
+            status = mcr_input_fail(in, "row %" PRId64 ": the label is empty or not text", i + 1);
         else
             status = mcr_labels_add(labels, text, (size_t)length);
     }
     if (status == MCR_OK)
-        status = at_end(ctx, in);
-    if (status == MCR_OK) {
-        status = mcr_builder_labels(b, labels);
-        labels = NULL;
-    }
-    mcr_labels_close(labels);
+        status = at_end(in);
     mcr_free(ctx, raw);
-    return status;
+    return mcr_builder_labels_filled(b, labels, status);
 }
 
 mcr_status mcr_npy_targets(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t count)
@@ -470,10 +451,11 @@ mcr_status mcr_npy_targets(mcr_builder *b, mcr *ctx, mcr_input *in, int64_t coun
         return status;
     bool words = npy.kind == 'S' || npy.kind == 'U';
     if (npy.rows != count || (words && npy.cols != 1))
-        return mcr_fail_at(ctx, MCR_BAD_DATA, mcr_input_name(in), 0,
-                           "targets for %" PRId64 " objects must be a vector of as many%s, not "
-                           "%" PRId64 " x %" PRId64,
-                           count, words ? "" : ", or a matrix of as many rows", npy.rows, npy.cols);
+        return mcr_input_fail(in,
+                              "targets for %" PRId64 " objects must be a vector of as many%s, not "
+                              "%" PRId64 " x %" PRId64,
+                              count, words ? "" : ", or a matrix of as many rows", npy.rows,
+                              npy.cols);
     if (words)
         return read_words(b, &npy, ctx, in);
     double *values;

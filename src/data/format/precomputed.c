@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "data/blocks.h"
+#include "data/builder.h"
 #include "data/format/npy.h"
 #include "data/format/svmline.h"
 
@@ -206,17 +207,14 @@ static mcr_status read_matrix(mcr_builder *b, mcr *ctx, mcr_input *in,
     if (status == MCR_OK)
         status = mcr_npy_reals(&s->dense, &npy, ctx, in);
     if (status == MCR_OK) {
-        s->id = mcr_alloc(ctx, (size_t)npy.rows, sizeof *s->id);
-        status = s->id != NULL ? MCR_OK : MCR_NO_MEMORY;
+        s->count = npy.rows;
+        s->cols = npy.cols;
+        status = mcr_store_number(s, NULL);
     }
     if (status != MCR_OK) {
         mcr_store_free(s);
         return status;
     }
-    for (int64_t i = 0; i < npy.rows; i++)
-        s->id[i] = npy.rows == npy.cols ? i : -1;
-    s->count = npy.rows;
-    s->cols = npy.cols;
     status = mcr_builder_adopt(b, s);
     return status == MCR_OK ? mcr_npy_target(b, ctx, options, npy.rows) : status;
 }
