@@ -133,7 +133,7 @@ static __attribute__((noinline)) int64_t sum_many(const sink *s, int64_t r0, int
                                                   int64_t outputs, const real *tile,
                                                   int64_t tile_ld)
 {
-    double wide[GROUP_ROWS * WIDTH];
+    _Alignas(VECTOR_BYTES) double wide[GROUP_ROWS * WIDTH];
     int64_t o = 0;
     for (int64_t i = 0; i < rows; i++)
         UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
@@ -164,7 +164,7 @@ INLINE void sum_roughly(const sink *s, int64_t r0, int64_t rows, int64_t o, int 
     }
     UNROLL for (int j = 0; j < n; j++)
     {
-        real part[WIDTH];
+        _Alignas(VECTOR_BYTES) real part[WIDTH];
         UNROLL for (int v = 0; v < MICRO_VECTORS; v++) store(part + v * LANES, sum[j][v]);
         UNROLL for (int v = 0; v < PANEL_DOUBLES; v++)
         {
@@ -329,7 +329,7 @@ INLINE void dense_tile(mcr_tile_op op, family of, const sink *s, const factors *
 INLINE void dense_group(mcr_tile_op op, family of, const sink *s, const factors *by, const real *z,
                         int64_t r0, int64_t r1)
 {
-    real kept[GROUP_ROWS * WIDTH];
+    _Alignas(VECTOR_BYTES) real kept[GROUP_ROWS * WIDTH];
     int64_t r = r0;
     for (; s->direct && r + MICRO_ROWS <= r1; r += MICRO_ROWS)
         dense_tile(op, of, s, by, z, r, NULL);
@@ -420,7 +420,7 @@ INLINE void sparse_finish(mcr_tile_op op, vreal sum[SPARSE_SUMS], const sparse_g
 INLINE void sparse_tile(mcr_tile_op op, const sparse_group *g, const factors *by)
 {
     const mcr_tile_job *job = g->job;
-    real kept[GROUP_ROWS][SPARSE_SUMS * LANES];
+    _Alignas(VECTOR_BYTES) real kept[GROUP_ROWS][SPARSE_SUMS * LANES];
     for (int64_t r0 = 0; r0 < job->rows; r0 += GROUP_ROWS) {
         int64_t rows = job->rows - r0 < GROUP_ROWS ? job->rows - r0 : GROUP_ROWS;
         for (int64_t i = 0; i < rows; i++) {

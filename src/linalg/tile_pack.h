@@ -220,7 +220,7 @@ static void norms(void *norms_out, const void *panel_in, int32_t width, int64_t 
     real *out = norms_out;
     for (int32_t q0 = 0; q0 < width; q0 += LANES) {
         int32_t lanes = width - q0 < LANES ? width - q0 : LANES;
-        real sum[LANES] = {0};
+        _Alignas(VECTOR_BYTES) real sum[LANES] = {0};
         if (lanes == LANES)
             for (int64_t k = 0; k < dims; k++) {
                 vreal x = load(panel + k * width + q0);
