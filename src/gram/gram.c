@@ -295,7 +295,7 @@ mcr_status mcr_gram_block_float(mcr_gram *g, mcr_rows x, mcr_rows z, float *k, i
 
 static mcr_status fill(mcr_gram *g, const mcr_gram_fill *how)
 {
-    if (g->type->matrix)
+    if (g->type->matrix && g->symmetric)
         return g->type->matrix(g, how);
     return mcr_gram_block_any(g, (mcr_rows){NULL, 0, g->rows}, (mcr_rows){NULL, 0, g->cols}, how->k,
                               how->ld, how->precise);

@@ -37,30 +37,6 @@ typedef struct sums_job {
     double *f; /* n a lane */
 } sums_job;
 
-static mcr_status compute(const sums_job *job, int64_t i, int64_t rows, int64_t j, int64_t cols,
-                          void *k, mcr_scratch *scratch)
-{
-    if (job->batch)
-        return mcr_vectors_run(job->batch, &(mcr_vectors_job){
-                                               .first = job->object.first + j,
-                                               .count = cols,
-                                               .column = job->object.index,
-                                               .row_first = i - job->strip * SIDE,
-                                               .rows = rows,
-                                               .k = k,
-                                               .ld = job->side,
-                                               .scratch = scratch,
-                                           });
-    return mcr_binding_block(job->gram->binding, &(mcr_tile){
-                                                     .x = mcr_rows_part(job->object, i, rows),
-                                                     .z = mcr_rows_part(job->object, j, cols),
-                                                     .precise = job->precise,
-                                                     .k = k,
-                                                     .ld = job->side,
-                                                     .scratch = scratch,
-                                                 });
-}
-
 /* Rows i and on against columns j and on, which are among the rows or behind them. */
 static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t j, void *k,
                            double *f, mcr_scratch *scratch)
@@ -69,7 +45,15 @@ static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t
     size_t ld = (size_t)job->side * (size_t)job->kit->bytes;
     const void *row[FEW];
     double own[SIDE] = {0};
-    mcr_status s = compute(job, i, rows, j, cols, k, scratch);
+    mcr_tile tile = {
+        .x = mcr_rows_part(job->object, i, rows),
+        .z = mcr_rows_part(job->object, j, cols),
+        .precise = job->precise,
+        .k = k,
+        .ld = job->side,
+        .scratch = scratch,
+    };
+    mcr_status s = mcr_gram_bound_tile(job->gram, job->batch, i - job->strip * SIDE, &tile);
     if (s)
         return s;
     for (int64_t a = 0; a < rows; a++)

@@ -45,7 +45,7 @@ typedef struct mcr_gram_type {
     mcr_status (*prepare_lists)(mcr_gram *gram);
     /* NULL: by blocks. */
     mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
-    mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
+    mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill); /* of a symmetric Gram */
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
     double (*depth)(const mcr_gram *gram); /* roundings of a term of sums; NULL: as many as terms */
