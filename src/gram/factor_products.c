@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/threads.h"
-#include "linalg/blas.h"
+#include "linalg/shared.h"
 
 enum {
     ROWS = 256,              /* of an item */
@@ -244,12 +243,6 @@ typedef struct product_job {
     int64_t ld, first, count, stripe;
 } product_job;
 
-/* A loop of one item would hand all threads to BLAS. */
-static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
-{
-    return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
-}
-
 /* All rows as dense blocks, one after the other; in place if they are stored. */
 static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j))
 {
@@ -364,7 +357,7 @@ static mcr_status multiply_block(product_job *j)
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
         return mcr_parallel_chunks(ctx, j->count, ROWS, multiply_kept, j);
     mcr_status s = fill_block(j);
-    return s ? s : run_items(ctx, mcr_parts(j->count, ROWS), multiply_dense, j);
+    return s ? s : mcr_shared_items(ctx, mcr_parts(j->count, ROWS), multiply_dense, j);
 }
 
 mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
@@ -449,7 +442,7 @@ static mcr_status project_block(product_job *j)
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
         return mcr_parallel(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_kept, j);
     mcr_status s = fill_block(j);
-    return s ? s : run_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
+    return s ? s : mcr_shared_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
 }
 
 /* y += the parts of a sum over sparse rows. */
@@ -596,7 +589,9 @@ static mcr_status weighted_block(product_job *j)
     mcr_status s = fill_block(j);
     if (!s)
         scale_rows(j);
-    return s || j->count == 0 ? s : run_items(j->d->ctx, side * (side + 1) / 2, weighted_tile, j);
+    return s || j->count == 0
+               ? s
+               : mcr_shared_items(j->d->ctx, side * (side + 1) / 2, weighted_tile, j);
 }
 
 mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm)

@@ -127,7 +127,7 @@ static mcr_status invert_stripe(void *arg, int64_t item, int worker)
 
 static mcr_status invert(mcr_map *m, const mcr_system *l)
 {
-    int64_t r = m->count = m->landmarks, stripes = (r + STRIPE - 1) / STRIPE;
+    int64_t r = m->count = m->landmarks;
     invert_job j = {m, l};
     m->turn = mcr_alloc_zero(m->ctx, (size_t)r, (size_t)r * sizeof *m->turn);
     for (int64_t i = 0; i < r && m->turn; i++)
@@ -135,8 +135,7 @@ static mcr_status invert(mcr_map *m, const mcr_system *l)
     if (!m->turn)
         return MCR_NO_MEMORY;
     m->upper = true;
-    return stripes == 1 ? mcr_alone(m->ctx, invert_stripe, &j)
-                        : mcr_parallel(m->ctx, stripes, invert_stripe, &j);
+    return mcr_shared_items(m->ctx, mcr_parts(r, STRIPE), invert_stripe, &j);
 }
 
 /* One attempt with the current landmarks; *done is false if some were dropped for another
