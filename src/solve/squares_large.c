@@ -154,7 +154,7 @@ static mcr_status solve_one(state *t, double *step)
     double left;
     mcr_status s = MCR_OK;
     if (!t->goes_on) {
-        t->norm = sqrt(mcr_dot(t->b, t->b, t->n));
+        t->norm = mcr_norm(t->b, t->n);
         t->wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * t->norm;
         memset(t->x, 0, sizeof *t->x * (size_t)t->n);
         t->spent = t->round = 0;
