@@ -180,11 +180,6 @@ static double work(const mcr_gram *gram)
     return mcr_gram_entries(gram) / (double)(gram->rows > 0 ? gram->rows : 1);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const mcr_factor_gram *)gram)->taken;
-}
-
 static bool is_definite(const mcr_gram *gram)
 {
     (void)gram;
@@ -200,7 +195,6 @@ static const mcr_gram_type factor_type = {
     .error = error,
     .extended = mcr_factor_extended,
     .work = work,
-    .bytes = bytes,
     .multiply = multiply,
     .is_definite = is_definite,
     .width = width,

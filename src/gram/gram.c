@@ -71,11 +71,6 @@ double mcr_gram_work(const mcr_gram *g)
     return g->type->work ? g->type->work(g) : g->of ? mcr_gram_work(g->of) : 1;
 }
 
-size_t mcr_gram_bytes(const mcr_gram *g)
-{
-    return g->type->bytes ? g->type->bytes(g) : 0;
-}
-
 int64_t mcr_gram_width(const mcr_gram *g)
 {
     return g->type->width ? g->type->width(g) : 0;

@@ -185,11 +185,6 @@ mcr_status mcr_gram_half_centre(mcr_gram *gram, const double *root, const double
     return mcr_parallel(gram->ctx, h->side, centre_row, &job);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const half *)gram)->taken;
-}
-
 static bool is_definite(const mcr_gram *gram)
 {
     return ((const half *)gram)->definite;
@@ -199,7 +194,6 @@ static const mcr_gram_type half_type = {
     .close = close_half,
     .block = block,
     .diagonal = diagonal,
-    .bytes = bytes,
     .multiply = multiply,
     .is_definite = is_definite,
 };

@@ -267,13 +267,7 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
     return exact ? mcr_gram_some(out, exact, x, z) : mcr_gram_list(out, gram, x, z);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const stored *)gram)->kept.taken;
-}
-
 static const mcr_gram_type stored_type = {
-    .bytes = bytes,
     .close = close_stored,
     .block = block,
     .diagonal = diagonal,

@@ -40,7 +40,6 @@ typedef struct mcr_gram_type {
     bool (*is_definite)(const mcr_gram *gram);
     /* NULL: not available. */
     mcr_status (*extended)(mcr_gram *gram, mcr_extended *to);
-    size_t (*bytes)(const mcr_gram *gram); /* NULL: none of its own */
     /* NULL: as for everything in double. */
     mcr_status (*prepare_lists)(mcr_gram *gram);
     /* NULL: by blocks. */
