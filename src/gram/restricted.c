@@ -56,25 +56,21 @@ static mcr_status pass_blocks(const restricted *t, mcr_round *r, double *add)
     if (r->u)
         memset(r->u, 0, sizeof *r->u * size);
     for (int64_t first = 0; first < r->x.count && !s; first += rows) {
-        mcr_data *part = NULL;
-        mcr_gram *cross = NULL;
+        mcr_gram *cross;
         block b = {r, first};
         mcr_round some = *r;
-        some.x = (mcr_rows){NULL, 0, r->x.count - first < rows ? r->x.count - first : rows};
+        some.x = (mcr_rows){NULL, 0, mcr_least(r->x.count - first, rows)};
         some.y = r->y ? r->y + first * r->outputs : NULL;
         some.u = r->u ? add : NULL;
         some.work = r->work ? in_block : NULL;
         some.self = &b;
-        s = mcr_data_load(&part, t->data, mcr_rows_part(r->x, first, rows));
-        if (!s)
-            s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+        s = mcr_map_cross(&cross, t->map, t->data, mcr_rows_part(r->x, first, rows));
         if (!s)
             s = mcr_gram_round(cross, &some);
         for (size_t i = 0; i < size && !s && r->u; i++)
             r->u[i] += add[i];
         r->sum += some.sum;
         mcr_gram_close(cross);
-        mcr_data_free(part);
     }
     return s;
 }
@@ -186,15 +182,11 @@ static mcr_status make_values(void *self, const int64_t *row, int64_t first, int
     mcr_rows x = {row, row ? 0 : first, count}, all = {NULL, 0, t->map->landmarks};
     if (t->cross)
         return mcr_gram_block(t->cross, x, all, to, ld);
-    mcr_data *part = NULL;
-    mcr_gram *cross = NULL;
-    mcr_status s = mcr_data_load(&part, t->data, x);
-    if (!s)
-        s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+    mcr_gram *cross;
+    mcr_status s = mcr_map_cross(&cross, t->map, t->data, x);
     if (!s)
         s = mcr_gram_block(cross, (mcr_rows){NULL, 0, count}, all, to, ld);
     mcr_gram_close(cross);
-    mcr_data_free(part);
     return s;
 }
 
@@ -345,36 +337,40 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
                                          .work = (double)map->landmarks * work});
 }
 
-bool mcr_gram_is_restricted(const mcr_gram *gram)
+/* NULL: it is none. */
+static const restricted *as_restricted(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return g && g->of.round == through;
+    return g && g->of.round == through ? g->of.self : NULL;
+}
+
+bool mcr_gram_is_restricted(const mcr_gram *gram)
+{
+    return as_restricted(gram) != NULL;
 }
 
 size_t mcr_gram_restricted_spare(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) ? ((const restricted *)g->of.self)->spare
-                                        : mcr_budget_left(gram->ctx);
+    const restricted *t = as_restricted(gram);
+    return t ? t->spare : mcr_budget_left(gram->ctx);
 }
 
 bool mcr_gram_restricted_keeps(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) && ((const restricted *)g->of.self)->kept;
+    const restricted *t = as_restricted(gram);
+    return t && t->kept;
 }
 
 double mcr_gram_near_error(const mcr_gram *gram, double sum)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) ? blur(g->of.self, sum) : INFINITY;
+    const restricted *t = as_restricted(gram);
+    return t ? blur(t, sum) : INFINITY;
 }
 
 mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
                                 double *value)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    const restricted *t = g->of.self;
+    const restricted *t = as_restricted(gram);
     int64_t size = t->map->landmarks * cols;
     double *c = mcr_alloc(t->ctx, (size_t)size, sizeof *c), square = 0;
     if (!c)
@@ -390,9 +386,8 @@ mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t c
 
 mcr_rows mcr_gram_landmarks(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    if (!mcr_gram_is_restricted(gram) || g->of.row)
+    const restricted *t = as_restricted(gram);
+    if (!t || mcr_gram_as_factor(gram)->of.row)
         return (mcr_rows){NULL, 0, 0};
-    const mcr_map *m = ((const restricted *)g->of.self)->map;
-    return (mcr_rows){m->object, 0, m->landmarks};
+    return (mcr_rows){t->map->object, 0, t->map->landmarks};
 }
