@@ -45,14 +45,12 @@ mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
     g->base.type = &centred_type;
     g->base.of = of;
     g->base.spread = false; /* sums over all processes are made here */
-    g->share = mcr_alloc(of->ctx, n, 4 * sizeof *g->share);
-    if (!g->share) {
+    if (!mcr_alloc_arrays(of->ctx, MCR_ARRAY(g->share, n), /* the block to free */
+                          MCR_ARRAY(g->root, n), MCR_ARRAY(g->mean, n),
+                          MCR_ARRAY(g->diagonal, n))) {
         close_centred(&g->base);
         return MCR_NO_MEMORY;
     }
-    g->root = g->share + n;
-    g->mean = g->root + n;
-    g->diagonal = g->mean + n;
     for (size_t i = 0; i < n; i++) {
         g->root[i] = sqrt(share[i]);
         g->share[i] = g->root[i] * g->root[i];

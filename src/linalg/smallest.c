@@ -204,20 +204,19 @@ mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound
     lanczos l = {.ctx = ctx, .n = n, .a = a, .bound = bound};
     size_t m = BASIS, size = (size_t)n;
     double *start;
-    mcr_status s = MCR_NO_MEMORY;
     *out = (mcr_smallest){NAN, INFINITY, -INFINITY};
-    if (!mcr_alloc_doubles(ctx, size, &start, &l.w, &l.product) ||
-        !mcr_alloc_doubles(ctx, (uint64_t)(m + 1) * size, &l.basis) ||
-        !mcr_alloc_doubles(ctx, (uint64_t)m * m, &l.ritz) ||
-        !mcr_alloc_doubles(ctx, m + 1, &l.value, &l.overlap))
-        goto done;
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(start, size), /* the block to free */
+                          MCR_ARRAY(l.w, size), MCR_ARRAY(l.product, size),
+                          MCR_ARRAY(l.basis, (uint64_t)(m + 1) * size),
+                          MCR_ARRAY(l.ritz, (uint64_t)m * m), MCR_ARRAY(l.value, m),
+                          MCR_ARRAY(l.overlap, m + 1)))
+        return MCR_NO_MEMORY;
     mcr_random r = mcr_random_stream(1, "smallest", 0);
     for (int64_t i = 0; i < n; i++)
         start[i] = mcr_random_normal(&r);
-    s = run(&l, start, n < PLAIN_STEPS ? n : PLAIN_STEPS, vector, out);
+    mcr_status s = run(&l, start, n < PLAIN_STEPS ? n : PLAIN_STEPS, vector, out);
     if (!s && !(out->value < -bound && is_near(&l, out)))
         s = by_inverse(&l, work, start, vector, out);
-done:
-    mcr_free_all(ctx, start, l.basis, l.w, l.product, l.ritz, l.value, l.overlap);
+    mcr_free(ctx, start);
     return s;
 }
