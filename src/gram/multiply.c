@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/threads.h"
 #include "gram/half.h"
+#include "linalg/blas.h"
 #include "linalg/tiles.h"
 
 /* Rows of a tile: small enough for the tile to stay in the second-level cache. */
@@ -121,9 +122,7 @@ mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, d
     double *vt = mcr_alloc(g->ctx, (uint64_t)n * (uint64_t)cols, sizeof *vt);
     if (!vt)
         return MCR_NO_MEMORY;
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t o = 0; o < cols; o++)
-            vt[o * n + j] = v[j * cols + o];
+    mcr_transposed(v, n, cols, vt);
     multiply_job job = {(mcr_gram_bound *)g, vt, cols, kv, mcr_tiles_best()->f64->math};
     mcr_status s = mcr_parallel(g->ctx, (m + ROWS - 1) / ROWS, multiply_rows, &job);
     mcr_free(g->ctx, vt);

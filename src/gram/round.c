@@ -10,6 +10,7 @@
 #include "base/team.h"
 #include "base/threads.h"
 #include "gram/bound.h"
+#include "linalg/blas.h"
 
 enum {
     BLOCK_BYTES = 3 << 18,           /* of kernel values: they stay in the second-level cache */
@@ -179,9 +180,8 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
     j.rest = exact ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.rest) : NULL;
     j.sum = mcr_alloc_zero(g->ctx, (size_t)j.parts, sizeof *j.sum);
     s = ct && (!r->u || j.u) && (!exact || j.rest) && j.sum ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j.cols && r->c && !s; c++)
-        for (int64_t o = 0; o < r->outputs; o++)
-            ct[o * j.cols + c] = r->c[c * r->outputs + o];
+    if (!s && r->c)
+        mcr_transposed(r->c, j.cols, r->outputs, ct);
     j.ct = ct;
     for (int64_t p = 0; p < j.parts && !s && !j.bound; p++)
         s = run_part(&j, p, 0); /* blocks of other Grams use all threads */

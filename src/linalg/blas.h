@@ -48,6 +48,14 @@ static inline void mcr_scale_by(double *x, int64_t n, double factor)
         x[i] *= factor;
 }
 
+/* to (cols x rows) = a' for a matrix a of rows x cols. */
+static inline void mcr_transposed(const double *a, int64_t rows, int64_t cols, double *to)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[j * rows + i] = a[i * cols + j];
+}
+
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */
 mcr_status mcr_blas_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
                          int64_t k, double alpha, const double *a, int64_t lda, const double *b,

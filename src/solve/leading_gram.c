@@ -9,16 +9,9 @@
 #include <stdio.h>
 
 #include "base/team.h"
+#include "linalg/blas.h"
 #include "solve/leading.h"
 #include "solve/shifted.h"
-
-/* The rows of v as columns. */
-static void turn(const double *v, int64_t rows, int64_t cols, double *to)
-{
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < cols; c++)
-            to[c * rows + r] = v[r * cols + c];
-}
 
 /* av = v K, or v D'D if `features`, for rows of v. */
 static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *av, bool features)
@@ -30,13 +23,13 @@ static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *a
     double *b = mcr_alloc(ctx, (size_t)n, (size_t)rows * sizeof *b);
     mcr_status s = a && b ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
-        turn(v, rows, size, a);
+        mcr_transposed(v, rows, size, a);
         s = features ? mcr_gram_expand(gram, all, a, rows, b) : mcr_gram_multiply(gram, a, rows, b);
     }
     if (!s && features)
         s = mcr_gram_project(gram, all, b, rows, a);
     if (!s)
-        turn(features ? a : b, size, rows, av);
+        mcr_transposed(features ? a : b, size, rows, av);
     mcr_free_all(ctx, a, b);
     return s;
 }
@@ -58,7 +51,7 @@ static mcr_status find_u(mcr_gram *gram, int64_t count, const double *value, con
     mcr *ctx = mcr_gram_context(gram);
     int64_t n = mcr_gram_rows(gram), wide = mcr_gram_width(gram);
     double *y = mcr_alloc(ctx, (size_t)n, (size_t)count * sizeof *y);
-    turn(own, count, wide, w);
+    mcr_transposed(own, count, wide, w);
     mcr_status s = y ? mcr_gram_expand(gram, mcr_gram_all(gram), w, count, y) : MCR_NO_MEMORY;
     for (int64_t c = 0; c < count && !s; c++)
         for (int64_t i = 0; i < n; i++)
@@ -116,9 +109,8 @@ static mcr_status fill(mcr_gram *gram, mcr_system *y)
     if (mcr_gram_width(gram) == 0)
         return mcr_gram_fill_system(gram, y, NULL, true);
     mcr_status s = mcr_gram_fill_weighted(gram, y, mcr_gram_all(gram), NULL);
-    for (int64_t k = 0; k < y->n && !s; k++)
-        for (int64_t l = 0; l < k; l++)
-            y->a[l * y->ld + k] = y->a[k * y->ld + l];
+    if (!s)
+        mcr_system_mirror(y);
     return s;
 }
 

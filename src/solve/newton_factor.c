@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gram/factor.h"
+#include "linalg/blas.h"
 
 /* A share of the trace that is rounding; what may be left of it, as a share of mu, where steps are
  * near enough to those of G. */
@@ -145,12 +146,12 @@ mcr_status mcr_newton_factor_step(mcr_newton_factor *t, const double *f, const d
     t->factored = !s;
     if (!s)
         s = project(t, rest, t->space);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        by_column[i % k * rank + i / k] = t->space[i];
+    if (!s)
+        mcr_transposed(t->space, rank, k, by_column);
     if (!s)
         s = mcr_system_solve(&t->inner, 1, by_column);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        t->space[i] = by_column[i % k * rank + i / k];
+    if (!s)
+        mcr_transposed(by_column, k, rank, t->space);
     if (!s)
         s = expand(t, t->space, moved);
     if (s)
