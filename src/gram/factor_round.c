@@ -103,20 +103,18 @@ static mcr_status run_products(mcr_gram *gram, mcr_round *r)
     return s;
 }
 
-/* u and the sum over all processes, in one message. */
-static mcr_status total_round(mcr_gram *gram, mcr_round *r)
+mcr_status mcr_gram_total_round(mcr_gram *gram, double *u, int64_t size, double *sum)
 {
-    int64_t size = r->u ? mcr_gram_width(gram) * r->outputs : 0;
     double *all = mcr_alloc(gram->ctx, (size_t)size + 1, sizeof *all);
     if (!all)
         return MCR_NO_MEMORY;
     if (size)
-        memcpy(all, r->u, sizeof *all * (size_t)size);
-    all[size] = r->sum;
+        memcpy(all, u, sizeof *all * (size_t)size);
+    all[size] = *sum;
     mcr_status s = mcr_gram_total(gram, all, size + 1);
     if (size)
-        memcpy(r->u, all, sizeof *all * (size_t)size);
-    r->sum = all[size];
+        memcpy(u, all, sizeof *all * (size_t)size);
+    *sum = all[size];
     mcr_free(gram->ctx, all);
     return s;
 }
@@ -125,5 +123,6 @@ mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     mcr_status s = g && g->of.round ? run_round(g, r) : run_products(gram, r);
-    return s || !gram->spread ? s : total_round(gram, r);
+    int64_t size = r->u ? mcr_gram_width(gram) * r->outputs : 0;
+    return s || !gram->spread ? s : mcr_gram_total_round(gram, r->u, size, &r->sum);
 }

@@ -351,6 +351,17 @@ mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double 
     return (g->type->multiply ? g->type->multiply : mcr_gram_blocks_multiply)(g, v, cols, kv);
 }
 
+mcr_status mcr_gram_multiply_factor(mcr_gram *g, const double *v, int64_t cols, double *kv)
+{
+    mcr_rows all = mcr_gram_all(g);
+    double *u = mcr_alloc(g->ctx, (size_t)mcr_gram_width(g), (size_t)cols * sizeof *u);
+    mcr_status s = u ? g->type->project(g, all, v, cols, u) : MCR_NO_MEMORY;
+    if (!s)
+        s = g->type->expand(g, all, u, cols, kv);
+    mcr_free(g->ctx, u);
+    return s;
+}
+
 mcr_status mcr_gram_means(mcr_gram *g, double *mean, double *total)
 {
     int64_t m = mcr_gram_rows(g), n = mcr_gram_cols(g);

@@ -110,13 +110,8 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
 {
     const half *h = (const half *)gram;
     for (int64_t i = 0; i < x.count; i++)
-        for (int64_t j = 0; j < z.count; j++) {
-            double value = value_at(h, mcr_rows_at(x, i), mcr_rows_at(z, j));
-            if (precise)
-                ((double *)k)[i * ld + j] = value;
-            else
-                ((float *)k)[i * ld + j] = (float)value;
-        }
+        for (int64_t j = 0; j < z.count; j++)
+            mcr_gram_put(k, i * ld + j, value_at(h, mcr_rows_at(x, i), mcr_rows_at(z, j)), precise);
     return MCR_OK;
 }
 

@@ -138,27 +138,18 @@ mcr_status mcr_restricted_own(const restricted *t, const double *c, int64_t cols
     return s;
 }
 
-/* u and the sum of all processes. */
-static mcr_status total(mcr_gram *gram, double *u, int64_t count, double *sum)
-{
-    u[count] = *sum;
-    mcr_status s = mcr_gram_total(gram, u, count + 1);
-    *sum = u[count];
-    return s;
-}
-
 mcr_status mcr_gram_span_gradient(mcr_gram *gram, mcr_round *r, double mu, double *square)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     const restricted *t = g->of.self;
     int64_t size = t->map->landmarks * r->outputs;
-    double *c = mcr_alloc(t->ctx, 4 * (uint64_t)size + 1, sizeof *c);
+    double *c = mcr_alloc(t->ctx, 4 * (uint64_t)size, sizeof *c);
     mcr_status s = c ? mcr_map_coefficients(t->map, r->c, r->outputs, c) : MCR_NO_MEMORY;
     double *q = c ? c + size : NULL, *u = c ? q + size : NULL;
     if (!s)
         s = pass_values(t, r, c, u);
-    if (!s)
-        s = total(gram, u, size, &r->sum);
+    if (!s && gram->spread)
+        s = mcr_gram_total_round(gram, u, size, &r->sum);
     if (!s)
         s = mcr_restricted_own(t, c, r->outputs, q);
     *square = 0;

@@ -170,11 +170,7 @@ static void read_row(const mcr_stored *m, int64_t row, mcr_rows z, void *to, boo
     }
     for (int64_t j = 0; j < z.count; j++) {
         int64_t at = mcr_rows_at(z, j);
-        double value = m->precise ? d[at] : (double)f[at];
-        if (precise)
-            ((double *)to)[j] = value;
-        else
-            ((float *)to)[j] = (float)value;
+        mcr_gram_put(to, j, m->precise ? d[at] : (double)f[at], precise);
     }
 }
 

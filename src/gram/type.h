@@ -66,6 +66,17 @@ mcr_status mcr_gram_blocks_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 mcr_status mcr_gram_blocks_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                 double *f);
 mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
+/* By the factor: K v = D (D^T v). */
+mcr_status mcr_gram_multiply_factor(mcr_gram *gram, const double *v, int64_t cols, double *kv);
+
+/* k[at] = value, of doubles or floats. */
+static inline void mcr_gram_put(void *k, int64_t at, double value, bool precise)
+{
+    if (precise)
+        ((double *)k)[at] = value;
+    else
+        ((float *)k)[at] = (float)value;
+}
 
 struct mcr_gram {
     const mcr_gram_type *type;
