@@ -13,9 +13,17 @@
 #include "solve/leading.h"
 #include "solve/shifted.h"
 
-/* av = v K, or v D'D if `features`, for rows of v. */
-static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *av, bool features)
+typedef struct matrix {
+    mcr_gram *gram;
+    bool features; /* D'D, else K */
+} matrix;
+
+/* av = v A for rows of v. */
+static mcr_status times(void *arg, int64_t rows, const double *v, double *av)
 {
+    const matrix *of = arg;
+    mcr_gram *gram = of->gram;
+    bool features = of->features;
     mcr *ctx = mcr_gram_context(gram);
     mcr_rows all = mcr_gram_all(gram);
     int64_t n = mcr_gram_rows(gram), size = features ? mcr_gram_width(gram) : n;
@@ -32,16 +40,6 @@ static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *a
         mcr_transposed(features ? a : b, size, rows, av);
     mcr_free_all(ctx, a, b);
     return s;
-}
-
-static mcr_status times_values(void *arg, int64_t rows, const double *v, double *av)
-{
-    return times(arg, rows, v, av, false);
-}
-
-static mcr_status times_features(void *arg, int64_t rows, const double *v, double *av)
-{
-    return times(arg, rows, v, av, true);
 }
 
 /* w: width x count, of the eigenvectors `own` of D'D (count x width); and u of them. */
@@ -121,7 +119,7 @@ mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *how, double *valu
     int64_t n = mcr_gram_rows(gram), p = mcr_gram_width(gram);
     const mcr_team *team = mcr_team_of_rows(ctx); /* others have more rows */
     bool features = p > 0 && (p <= n || team);
-    bool matrix = team && team->leading ? false
+    bool direct = team && team->leading ? false
                   : p > 0               ? mcr_shifted_is_direct(gram)
                                         : mcr_leading_by_lapack(n, how->count);
     mcr_leading problem = *how;
@@ -129,13 +127,13 @@ mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *how, double *valu
     char what[64];
     snprintf(what, sizeof what, "%s: the %s", how->phase, p > 0 ? "covariance" : "kernel matrix");
     problem.n = features ? p : n;
-    mcr_status s = matrix ? mcr_system_open(&y, ctx, problem.n, what) : MCR_OK;
-    if (!s && matrix)
+    mcr_status s = direct ? mcr_system_open(&y, ctx, problem.n, what) : MCR_OK;
+    if (!s && direct)
         s = fill(gram, &y);
     problem.a = y.a;
     problem.lda = y.ld;
-    problem.multiply = matrix ? NULL : features ? times_features : times_values;
-    problem.arg = gram;
+    problem.multiply = direct ? NULL : times;
+    problem.arg = &(matrix){gram, features};
     if (!s && features)
         s = by_features(gram, &problem, value, vector, w, result);
     else if (!s)
