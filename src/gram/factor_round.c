@@ -44,27 +44,20 @@ mcr_status mcr_factor_expand_round(const mcr_factor_gram *g, mcr_rows x, const d
     return run_round(g, &(mcr_round){.x = x, .precise = true, .outputs = cols, .c = v, .y = y});
 }
 
-typedef struct given {
-    const double *a;
-    int64_t cols;
-} given;
-
-static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
+double mcr_round_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
 {
-    const given *g = self;
+    const mcr_given *g = self;
     (void)y;
-    memcpy(a, g->a + first * g->cols, sizeof *a * (size_t)(count * g->cols));
+    memcpy(a, g->a + first * g->outputs, sizeof *a * (size_t)(count * g->outputs));
     return 0;
 }
 
 mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const double *a,
                                     int64_t cols, double *u)
 {
-    given from = {a, cols};
-    return run_round(
-        g,
-        &(mcr_round){
-            .x = x, .precise = true, .outputs = cols, .work = take_given, .self = &from, .u = u});
+    mcr_round pass = {.x = x, .precise = true, .outputs = cols, .work = mcr_round_given, .u = u};
+    pass.self = &(mcr_given){a, cols};
+    return run_round(g, &pass);
 }
 
 mcr_status mcr_factor_weighted_near(mcr_gram *gram, mcr_rows x, const double *h, double off,
