@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "base/sized.h"
 #include "base/team.h"
-#include "base/threads.h"
 #include "gram/factor.h"
 #include "kernel/explicit.h"
 #include "linalg/shared.h"

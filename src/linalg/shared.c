@@ -5,6 +5,7 @@
 #include "linalg/shared.h"
 
 #include "base/rows.h"
+#include "linalg/copy.h"
 #include "linalg/fortran.h"
 
 /* Tile sizes of a product. With a triangle most tiles end early: narrower ones skip more zeros. */
@@ -113,15 +114,9 @@ mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda
     return s ? s : mcr_parallel_chunks(ctx, n, BAND, product_band, &j);
 }
 
-/* In squares that fit L1, so that neither side strides through memory. */
 void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
 {
-    enum { SIDE = 32 };
-    for (int64_t i0 = 0; i0 < n; i0 += SIDE)
-        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
-            for (int64_t i = i0; i < i0 + SIDE && i < n; i++)
-                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
-                    a[i * lda + j] = a[j * lda + i];
+    mcr_mirror(a, n, lda, sizeof *a);
     for (int64_t i = 0; i < n; i++)
         a[i * lda + i] = diagonal[i];
 }
