@@ -84,6 +84,14 @@ static mcr_status multiply(mcr *ctx, const mcr_leading *p, int64_t rows, const d
                            p->lda, 0, av, p->n);
 }
 
+/* to = factor by from + keep to: rows of n, where those of `by` are k->most apart. */
+static mcr_status combine(const krylov *k, int64_t rows, int64_t depth, double factor,
+                          const double *by, const double *from, double keep, double *to)
+{
+    return mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, rows, k->n, depth, factor, by, k->most,
+                           from, k->n, keep, to, k->n);
+}
+
 /* ---- a step -----------------------------------------------------------------------------------*/
 
 /* Row i of r minus its part in V. */
@@ -91,10 +99,7 @@ static mcr_status remove_basis(krylov *k, double *r, int64_t rows)
 {
     mcr_status s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_TRANSPOSED, rows, k->size, k->n, 1, r,
                                    k->n, k->v, k->n, 0, k->s, k->most);
-    if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, rows, k->n, k->size, -1, k->s, k->most,
-                            k->v, k->n, 1, r, k->n);
-    return s;
+    return s ? s : combine(k, rows, k->size, -1, k->s, k->v, 1, r);
 }
 
 /* The rows of r become orthonormal rows of `to`, fewer where they depend on each other: through the
@@ -124,9 +129,7 @@ static mcr_status orthonormal_rows(krylov *k, double *r, double *to, int64_t *ro
         mcr_scale_by(k->s + count++ * k->most, from, 1 / sqrt(value[i]));
     }
     *rows = count;
-    return s ? s
-             : mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, count, k->n, from, 1, k->s, k->most, r,
-                               k->n, 0, to, k->n);
+    return s ? s : combine(k, count, from, 1, k->s, r, 0, to);
 }
 
 /* The rows of r, made orthonormal to V and to each other, join it; *added: how many. */
@@ -167,13 +170,11 @@ static mcr_status project(krylov *k, int64_t *pairs)
     mcr_status s = mcr_shared_eigen(k->ctx, k->size, k->y, k->most, k->theta);
     const double *y = k->y + (k->size - *pairs) * k->most; /* in ascending order */
     if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, *pairs, k->n, k->size, 1, y, k->most,
-                            k->v, k->n, 0, k->r, k->n);
+        s = combine(k, *pairs, k->size, 1, y, k->v, 0, k->r);
     for (int64_t i = 0; i < *pairs && !s; i++)
         mcr_scale_by(k->r + i * k->n, k->n, -k->theta[k->size - *pairs + i]);
     if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, *pairs, k->n, k->size, 1, y, k->most,
-                            k->av, k->n, 1, k->r, k->n);
+        s = combine(k, *pairs, k->size, 1, y, k->av, 1, k->r);
     for (int64_t i = 0; i < *pairs && !s; i++)
         k->length[*pairs - 1 - i] = mcr_norm(k->r + i * k->n, k->n);
     return s;
@@ -185,9 +186,7 @@ static mcr_status restart(krylov *k, int64_t keep, double *buffer)
     double *both[] = {k->v, k->av};
     mcr_status s = MCR_OK;
     for (int t = 0; t < 2 && !s; t++) {
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, keep, k->n, k->size, 1,
-                            k->y + (k->size - keep) * k->most, k->most, both[t], k->n, 0, buffer,
-                            k->n);
+        s = combine(k, keep, k->size, 1, k->y + (k->size - keep) * k->most, both[t], 0, buffer);
         if (!s)
             memcpy(both[t], buffer, sizeof *buffer * (size_t)(keep * k->n));
     }
@@ -323,8 +322,7 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
         s = mcr_fail(ctx, MCR_STOPPED, "interrupted before there were %lld eigenvectors",
                      (long long)p->count);
     if (!s)
-        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, p->count, p->n, k.size, 1,
-                            k.y + (k.size - p->count) * k.most, k.most, k.v, p->n, 0, vector, p->n);
+        s = combine(&k, p->count, k.size, 1, k.y + (k.size - p->count) * k.most, k.v, 0, vector);
     if (!s) {
         memcpy(value, k.theta + k.size - p->count, sizeof *value * (size_t)p->count);
         reverse(p->count, p->n, value, vector);
