@@ -135,8 +135,7 @@ static mcr_status invert_stripe(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const invert_job *j = arg;
-    int64_t r = j->m->count, first = item * STRIPE;
-    int64_t end = first + STRIPE < r ? first + STRIPE : r;
+    int64_t r = j->m->count, first = item * STRIPE, end = mcr_least(first + STRIPE, r);
     if (mcr_deadline_over(j->m->ctx))
         return mcr_fail(j->m->ctx, MCR_STOPPED, "interrupted");
     return mcr_blas_triangle_solve(j->m->ctx, MCR_TRANSPOSED, end, end - first, j->l->a, j->l->ld,

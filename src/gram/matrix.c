@@ -84,8 +84,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     int64_t r, c;
     strip_tile(job, item, &r, &c);
     int64_t side = job->side, i = r * side, j = c * side;
-    int64_t rows = job->n - i < side ? job->n - i : side;
-    int64_t cols = job->n - j < side ? job->n - j : side;
+    int64_t rows = mcr_least(side, job->n - i), cols = mcr_least(side, job->n - j);
     size_t real = job->precise ? sizeof(double) : sizeof(float);
     size_t mark = mcr_scratch_mark(scratch);
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
@@ -117,8 +116,7 @@ static mcr_status half_tile(void *arg, int64_t item, int worker)
     int64_t r, c, side = job->side;
     strip_tile(job, item, &r, &c);
     int64_t i = r * side, j = c * side, big = i / SIDE;
-    int64_t rows = job->n - i < side ? job->n - i : side;
-    int64_t cols = job->n - j < side ? job->n - j : side;
+    int64_t rows = mcr_least(side, job->n - i), cols = mcr_least(side, job->n - j);
     double *tile = (double *)job->k + mcr_half_tile(job->n, big, j / SIDE);
     double *k = tile + i % SIDE * LD + j % SIDE;
     s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, LD,
