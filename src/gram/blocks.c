@@ -9,6 +9,7 @@
 
 #include "base/threads.h"
 #include "gram/type.h"
+#include "linalg/blas.h"
 #include "linalg/tiles.h"
 
 enum { ROWS = 64, COLUMNS = 1024 };
@@ -93,9 +94,8 @@ mcr_status mcr_gram_blocks_multiply(mcr_gram *g, const double *v, int64_t cols, 
     double *vt = mcr_alloc(g->ctx, (size_t)cols, (size_t)(n + ROWS) * sizeof *vt);
     double *kvt = vt ? vt + cols * n : NULL;
     mcr_status s = k && vt ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t j = 0; j < n && !s; j++)
-        for (int64_t o = 0; o < cols; o++)
-            vt[o * n + j] = v[j * cols + o];
+    if (!s)
+        mcr_transposed(v, n, cols, vt);
     for (int64_t i = 0; i < g->rows && !s; i += ROWS) {
         int64_t rows = g->rows - i < ROWS ? g->rows - i : ROWS;
         product_job job = {mcr_tiles_best()->f64->math, k, vt, n, cols, kvt};

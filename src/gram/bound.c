@@ -147,6 +147,23 @@ mcr_status mcr_gram_bound_batch(const mcr_vectors_batch **out, mcr_gram_bound *g
     return s;
 }
 
+mcr_status mcr_gram_bound_tile(const mcr_gram_bound *g, const mcr_vectors_batch *batch,
+                               int64_t row_first, const mcr_tile *tile)
+{
+    if (!batch)
+        return mcr_binding_block(g->binding, tile);
+    return mcr_vectors_run(batch, &(mcr_vectors_job){
+                                      .first = tile->z.index ? 0 : tile->z.first,
+                                      .count = tile->z.count,
+                                      .column = tile->z.index,
+                                      .row_first = row_first,
+                                      .rows = tile->x.count,
+                                      .k = tile->k,
+                                      .ld = tile->ld,
+                                      .scratch = tile->scratch,
+                                  });
+}
+
 static mcr_status error(mcr_gram *gram, bool precise, mcr_error *to)
 {
     mcr_gram_bound *g = (mcr_gram_bound *)gram;
@@ -206,7 +223,7 @@ typedef struct block_job {
     int64_t tile_rows, tile_cols;
     size_t real;
     bool precise;
-    const mcr_vectors_batch *batch; /* of strips */
+    const mcr_vectors_batch *batch; /* of a strip; NULL: not one vector leaf */
 } block_job;
 
 static mcr_status block_tile(void *arg, int64_t item, int worker)
@@ -221,27 +238,11 @@ static mcr_status block_tile(void *arg, int64_t item, int worker)
         .ld = job->ld,
         .scratch = job->gram->scratch[worker],
     };
-    return mcr_binding_block(job->gram->binding, &tile);
+    return mcr_gram_bound_tile(job->gram, job->batch, i, &tile);
 }
 
 /* Rows that are packed together. */
 enum { STRIP_ROWS = 10 * MCR_TILE_ROWS };
-
-static mcr_status strip_tile(void *arg, int64_t item, int worker)
-{
-    const block_job *job = arg;
-    int64_t i = item / job->across * job->tile_rows, j = item % job->across * job->tile_cols;
-    mcr_rows z = mcr_rows_part(job->z, j, job->tile_cols);
-    return mcr_vectors_run(job->batch, &(mcr_vectors_job){
-                                           .first = z.first,
-                                           .count = z.count,
-                                           .row_first = i,
-                                           .rows = mcr_rows_part(job->x, i, job->tile_rows).count,
-                                           .k = job->k + (size_t)(i * job->ld + j) * job->real,
-                                           .ld = job->ld,
-                                           .scratch = job->gram->scratch[worker],
-                                       });
-}
 
 /* One vector leaf against columns that follow each other: rows are packed once for all of them. */
 static mcr_status block_strips(const block_job *whole)
@@ -254,7 +255,7 @@ static mcr_status block_strips(const block_job *whole)
         s = mcr_gram_bound_batch(&job.batch, job.gram, job.x, job.precise);
         int64_t down = (job.x.count + job.tile_rows - 1) / job.tile_rows;
         if (!s)
-            s = mcr_parallel(job.gram->base.ctx, down * job.across, strip_tile, &job);
+            s = mcr_parallel(job.gram->base.ctx, down * job.across, block_tile, &job);
     }
     return s;
 }

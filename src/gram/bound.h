@@ -31,6 +31,10 @@ mcr_gram_bound *mcr_gram_as_bound(mcr_gram *gram);
 mcr_status mcr_gram_bound_batch(const struct mcr_vectors_batch **out, mcr_gram_bound *gram,
                                 mcr_rows x, bool precise);
 
+/* A tile whose rows are those of a batch from row_first on; batch NULL: they are not packed. */
+mcr_status mcr_gram_bound_tile(const mcr_gram_bound *gram, const struct mcr_vectors_batch *batch,
+                               int64_t row_first, const mcr_tile *tile);
+
 /* K(x,x) of all rows, computed once; the Gram's. */
 mcr_status mcr_gram_bound_diagonal(const double **out, mcr_gram_bound *gram);
 

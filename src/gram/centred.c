@@ -45,14 +45,12 @@ mcr_status mcr_gram_centred(mcr_gram **out, mcr_gram *of, const double *share)
     g->base.type = &centred_type;
     g->base.of = of;
     g->base.spread = false; /* sums over all processes are made here */
-    g->share = mcr_alloc(of->ctx, n, 4 * sizeof *g->share);
-    if (!g->share) {
+    if (!mcr_alloc_arrays(of->ctx, MCR_ARRAY(g->share, n), /* the block to free */
+                          MCR_ARRAY(g->root, n), MCR_ARRAY(g->mean, n),
+                          MCR_ARRAY(g->diagonal, n))) {
         close_centred(&g->base);
         return MCR_NO_MEMORY;
     }
-    g->root = g->share + n;
-    g->mean = g->root + n;
-    g->diagonal = g->mean + n;
     for (size_t i = 0; i < n; i++) {
         g->root[i] = sqrt(share[i]);
         g->share[i] = g->root[i] * g->root[i];
@@ -284,22 +282,12 @@ static mcr_status weighted(mcr_gram *gram, mcr_rows x, const double *h, double *
 
 /* ---- products ---------------------------------------------------------------------------------*/
 
-static mcr_status multiply_factor(mcr_gram *gram, const double *v, int64_t cols, double *kv)
-{
-    double *u = mcr_alloc(gram->ctx, (size_t)width(gram), (size_t)cols * sizeof *u);
-    mcr_status s = u ? project(gram, mcr_gram_all(gram), v, cols, u) : MCR_NO_MEMORY;
-    if (!s)
-        s = expand(gram, mcr_gram_all(gram), u, cols, kv);
-    mcr_free(gram->ctx, u);
-    return s;
-}
-
 static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
 {
     centred *g = (centred *)gram;
     int64_t n = gram->rows;
     if (width(gram) > 0)
-        return multiply_factor(gram, v, cols, kv);
+        return mcr_gram_multiply_factor(gram, v, cols, kv);
     mcr_status s = find_centre(g);
     if (s || g->in_place)
         return s ? s : mcr_gram_multiply(g->base.of, v, cols, kv);

@@ -83,12 +83,8 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
         if (!s)
             s = mcr_factor_expand(gram, z, col, some.count, y);
         for (int64_t t = 0; t < some.count && !s; t++)
-            for (int64_t j = 0; j < z.count; j++) {
-                if (precise)
-                    ((double *)k)[(i + t) * ld + j] = y[j * some.count + t];
-                else
-                    ((float *)k)[(i + t) * ld + j] = (float)y[j * some.count + t];
-            }
+            for (int64_t j = 0; j < z.count; j++)
+                mcr_gram_put(k, (i + t) * ld + j, y[j * some.count + t], precise);
     }
     mcr_free_all(gram->ctx, row, col, y);
     return s;
@@ -98,17 +94,6 @@ static mcr_status diagonal(mcr_gram *gram, int side, double *k)
 {
     (void)side; /* both are the same */
     return mcr_factor_squares(gram, mcr_gram_all(gram), k);
-}
-
-static mcr_status multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv)
-{
-    mcr_rows all = mcr_gram_all(gram);
-    double *u = mcr_alloc(gram->ctx, (size_t)width(gram), (size_t)cols * sizeof *u);
-    mcr_status s = u ? mcr_factor_project(gram, all, v, cols, u) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_factor_expand(gram, all, u, cols, kv);
-    mcr_free(gram->ctx, u);
-    return s;
 }
 
 int64_t mcr_factor_terms(const mcr_factor_gram *g)
@@ -180,11 +165,6 @@ static double work(const mcr_gram *gram)
     return mcr_gram_entries(gram) / (double)(gram->rows > 0 ? gram->rows : 1);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const mcr_factor_gram *)gram)->taken;
-}
-
 static bool is_definite(const mcr_gram *gram)
 {
     (void)gram;
@@ -200,8 +180,7 @@ static const mcr_gram_type factor_type = {
     .error = error,
     .extended = mcr_factor_extended,
     .work = work,
-    .bytes = bytes,
-    .multiply = multiply,
+    .multiply = mcr_gram_multiply_factor,
     .is_definite = is_definite,
     .width = width,
     .expand = mcr_factor_expand,

@@ -37,6 +37,8 @@ mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const 
 mcr_status mcr_factor_squares(mcr_gram *gram, mcr_rows x, double *square);
 /* In extended precision (factor_extended.c). */
 mcr_status mcr_factor_extended(mcr_gram *gram, mcr_extended *to);
+/* u (size numbers) and the sum over all processes, in one message. */
+mcr_status mcr_gram_total_round(mcr_gram *gram, double *u, int64_t size, double *sum);
 /* Entries of a row, at most. */
 int64_t mcr_factor_terms(const mcr_factor_gram *g);
 

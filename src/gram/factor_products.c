@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/threads.h"
-#include "linalg/blas.h"
+#include "linalg/shared.h"
 
 enum {
     ROWS = 256,              /* of an item */
@@ -244,12 +243,6 @@ typedef struct product_job {
     int64_t ld, first, count, stripe;
 } product_job;
 
-/* A loop of one item would hand all threads to BLAS. */
-static mcr_status run_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
-{
-    return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
-}
-
 /* All rows as dense blocks, one after the other; in place if they are stored. */
 static mcr_status over_blocks(product_job *j, mcr_status (*work)(product_job *j))
 {
@@ -364,7 +357,7 @@ static mcr_status multiply_block(product_job *j)
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
         return mcr_parallel_chunks(ctx, j->count, ROWS, multiply_kept, j);
     mcr_status s = fill_block(j);
-    return s ? s : run_items(ctx, mcr_parts(j->count, ROWS), multiply_dense, j);
+    return s ? s : mcr_shared_items(ctx, mcr_parts(j->count, ROWS), multiply_dense, j);
 }
 
 mcr_status mcr_factor_expand(mcr_gram *gram, mcr_rows x, const double *v, int64_t cols, double *y)
@@ -388,6 +381,7 @@ static int64_t count_parts(const slice *d, int64_t size, int64_t rows)
     return parts > 1 ? parts : 1;
 }
 
+/* Sums of rows by group, or products with all columns. */
 static mcr_status project_part(void *arg, int64_t item, int worker)
 {
     (void)worker;
@@ -398,6 +392,11 @@ static mcr_status project_part(void *arg, int64_t item, int worker)
     memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
     for (int64_t i = item * rows; i < end; i++) {
         int64_t r = source(d, i);
+        if (j->group) {
+            for (int64_t e = d->start[r]; e < d->start[r + 1]; e++)
+                u[d->index[e] * j->cols + j->group[i]] += d->value[e] * j->v[i];
+            continue;
+        }
         const double *a = j->v + i * j->cols;
         if (j->cols == 1) {
             for (int64_t e = d->start[r]; e < d->start[r + 1] && *a != 0; e++)
@@ -449,19 +448,24 @@ static mcr_status project_block(product_job *j)
     if (j->cols == 1 && is_kept(j->d, j->first, j->count) && !is_stopped(j->d, j->first))
         return mcr_parallel(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_kept, j);
     mcr_status s = fill_block(j);
-    return s ? s : run_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
+    return s ? s : mcr_shared_items(j->d->ctx, mcr_parts(j->d->p, j->stripe), project_dense, j);
 }
 
-/* y += the parts of a sum over sparse rows. */
-static mcr_status sum_parts(const slice *d, product_job *j, mcr_work *work)
+/* y += the parts, each of `least` sparse rows or more, of a sum that is one line of `wide` numbers,
+ * or the lower triangle of a matrix of so many lines. */
+static mcr_status sum_parts(product_job *j, mcr_work *work, int64_t least, int64_t lines,
+                            int64_t wide)
 {
-    int64_t size = d->p * j->cols;
-    j->parts = count_parts(d, size, SPARSE_ROWS);
+    const slice *d = j->d;
+    int64_t size = lines * wide;
+    j->parts = count_parts(d, size, least);
     j->part = mcr_alloc(d->ctx, (uint64_t)(size * j->parts), sizeof *j->part);
     mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, work, j) : MCR_NO_MEMORY;
-    for (int64_t t = 0; t < j->parts && !s; t++)
-        for (int64_t k = 0; k < size; k++)
-            j->y[k] += j->part[t * size + k];
+    for (int64_t t = 0; t < j->parts * lines && !s; t++) {
+        int64_t line = t % lines, count = lines > 1 ? line + 1 : wide;
+        for (int64_t k = 0; k < count; k++)
+            j->y[line * j->cols + k] += j->part[t * wide + k];
+    }
     mcr_free(d->ctx, j->part);
     return s;
 }
@@ -475,27 +479,11 @@ mcr_status mcr_factor_project(mcr_gram *gram, mcr_rows x, const double *a, int64
     if (d.g->of.dense)
         j.stripe = NARROW;
     memset(u, 0, sizeof *u * (size_t)(d.p * cols));
-    return d.start ? sum_parts(&d, &j, project_part) : over_blocks(&j, project_block);
+    return d.start ? sum_parts(&j, project_part, SPARSE_ROWS, 1, d.p * cols)
+                   : over_blocks(&j, project_block);
 }
 
 /* ---- sums of rows -----------------------------------------------------------------------------*/
-
-static mcr_status gather_part(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const product_job *j = arg;
-    const slice *d = j->d;
-    double *u = j->part + item * d->p * j->cols;
-    int64_t rows = mcr_parts(d->n, j->parts), end = mcr_least((item + 1) * rows, d->n);
-    memset(u, 0, sizeof *u * (size_t)(d->p * j->cols));
-    for (int64_t i = item * rows; i < end; i++) {
-        int64_t r = source(d, i);
-        double *to = u + j->group[i];
-        for (int64_t e = d->start[r]; e < d->start[r + 1]; e++)
-            to[d->index[e] * j->cols] += d->value[e] * j->v[i];
-    }
-    return MCR_OK;
-}
 
 /* A dense row's weight stands in the column of its group. */
 static mcr_status gather_dense(mcr_gram *gram, const int32_t *group, const double *weight,
@@ -520,7 +508,7 @@ mcr_status mcr_gram_gather(mcr_gram *gram, const int32_t *group, const double *w
     if (!d.start)
         return gather_dense(gram, group, weight, groups, u);
     memset(u, 0, sizeof *u * (size_t)(d.p * groups));
-    return sum_parts(&d, &j, gather_part);
+    return sum_parts(&j, project_part, SPARSE_ROWS, 1, d.p * groups);
 }
 
 /* ---- D^T diag(h) D ----------------------------------------------------------------------------*/
@@ -544,20 +532,6 @@ static mcr_status weighted_part(void *arg, int64_t item, int worker)
         }
     }
     return MCR_OK;
-}
-
-static mcr_status weighted_sparse(const slice *d, product_job *j, double *m, int64_t ldm)
-{
-    int64_t size = d->p * d->p;
-    j->parts = count_parts(d, size, WEIGH_ROWS);
-    j->part = mcr_alloc(d->ctx, (uint64_t)(size * j->parts), sizeof *j->part);
-    mcr_status s = j->part ? mcr_parallel(d->ctx, j->parts, weighted_part, j) : MCR_NO_MEMORY;
-    for (int64_t t = 0; t < j->parts && !s; t++)
-        for (int64_t k = 0; k < d->p; k++)
-            for (int64_t l = 0; l <= k; l++)
-                m[k * ldm + l] += j->part[t * size + k * d->p + l];
-    mcr_free(d->ctx, j->part);
-    return s;
 }
 
 static mcr_status weighted_tile(void *arg, int64_t item, int worker)
@@ -596,7 +570,9 @@ static mcr_status weighted_block(product_job *j)
     mcr_status s = fill_block(j);
     if (!s)
         scale_rows(j);
-    return s || j->count == 0 ? s : run_items(j->d->ctx, side * (side + 1) / 2, weighted_tile, j);
+    return s || j->count == 0
+               ? s
+               : mcr_shared_items(j->d->ctx, side * (side + 1) / 2, weighted_tile, j);
 }
 
 mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, double *m, int64_t ldm)
@@ -606,7 +582,7 @@ mcr_status mcr_factor_weighted(mcr_gram *gram, mcr_rows x, const double *h, doub
     for (int64_t k = 0; k < d.p; k++)
         memset(m + k * ldm, 0, sizeof *m * (size_t)d.p);
     if (d.start && entries(&d) < MCR_DENSE_SHARE * (double)d.n * (double)d.p)
-        return weighted_sparse(&d, &j, m, ldm);
+        return sum_parts(&j, weighted_part, WEIGH_ROWS, d.p, d.p);
     return over_blocks(&j, weighted_block);
 }
 

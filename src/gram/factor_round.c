@@ -44,27 +44,20 @@ mcr_status mcr_factor_expand_round(const mcr_factor_gram *g, mcr_rows x, const d
     return run_round(g, &(mcr_round){.x = x, .precise = true, .outputs = cols, .c = v, .y = y});
 }
 
-typedef struct given {
-    const double *a;
-    int64_t cols;
-} given;
-
-static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
+double mcr_round_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
 {
-    const given *g = self;
+    const mcr_given *g = self;
     (void)y;
-    memcpy(a, g->a + first * g->cols, sizeof *a * (size_t)(count * g->cols));
+    memcpy(a, g->a + first * g->outputs, sizeof *a * (size_t)(count * g->outputs));
     return 0;
 }
 
 mcr_status mcr_factor_project_round(const mcr_factor_gram *g, mcr_rows x, const double *a,
                                     int64_t cols, double *u)
 {
-    given from = {a, cols};
-    return run_round(
-        g,
-        &(mcr_round){
-            .x = x, .precise = true, .outputs = cols, .work = take_given, .self = &from, .u = u});
+    mcr_round pass = {.x = x, .precise = true, .outputs = cols, .work = mcr_round_given, .u = u};
+    pass.self = &(mcr_given){a, cols};
+    return run_round(g, &pass);
 }
 
 mcr_status mcr_factor_weighted_near(mcr_gram *gram, mcr_rows x, const double *h, double off,
@@ -103,20 +96,18 @@ static mcr_status run_products(mcr_gram *gram, mcr_round *r)
     return s;
 }
 
-/* u and the sum over all processes, in one message. */
-static mcr_status total_round(mcr_gram *gram, mcr_round *r)
+mcr_status mcr_gram_total_round(mcr_gram *gram, double *u, int64_t size, double *sum)
 {
-    int64_t size = r->u ? mcr_gram_width(gram) * r->outputs : 0;
     double *all = mcr_alloc(gram->ctx, (size_t)size + 1, sizeof *all);
     if (!all)
         return MCR_NO_MEMORY;
     if (size)
-        memcpy(all, r->u, sizeof *all * (size_t)size);
-    all[size] = r->sum;
+        memcpy(all, u, sizeof *all * (size_t)size);
+    all[size] = *sum;
     mcr_status s = mcr_gram_total(gram, all, size + 1);
     if (size)
-        memcpy(r->u, all, sizeof *all * (size_t)size);
-    r->sum = all[size];
+        memcpy(u, all, sizeof *all * (size_t)size);
+    *sum = all[size];
     mcr_free(gram->ctx, all);
     return s;
 }
@@ -125,5 +116,6 @@ mcr_status mcr_gram_factor_round(mcr_gram *gram, mcr_round *r)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     mcr_status s = g && g->of.round ? run_round(g, r) : run_products(gram, r);
-    return s || !gram->spread ? s : total_round(gram, r);
+    int64_t size = r->u ? mcr_gram_width(gram) * r->outputs : 0;
+    return s || !gram->spread ? s : mcr_gram_total_round(gram, r->u, size, &r->sum);
 }

@@ -159,29 +159,25 @@ typedef struct rows_job {
 
 enum { CHUNK = 64 };
 
-static void one_row(const rows_job *j, int64_t t)
-{
-    const mcr_map *m = j->m;
-    mcr_vector x = mcr_field_vector(&j->field, mcr_rows_at(j->rows, t));
-    double *angle = j->to + t * j->ld, *other = angle + m->columns;
-    j->math->fill(angle, 0, m->columns);
-    for (int64_t e = 0; e < x.count; e++) {
-        double value = mcr_vector_value(&x, e);
-        int64_t k = mcr_vector_column(&x, e);
-        if (value != 0)
-            j->math->add_scaled(angle, value, m->omega + k * m->columns, m->columns);
-    }
-    memcpy(other, angle, sizeof *angle * (size_t)m->columns);
-    j->math->cos(angle, m->columns);
-    j->math->sin(other, m->columns);
-    j->math->affine(angle, 1 / sqrt((double)m->columns), 0, m->count);
-}
-
 static mcr_status rows_chunk(void *arg, int64_t first, int64_t end)
 {
     const rows_job *j = arg;
-    for (int64_t t = first; t < end; t++)
-        one_row(j, t);
+    const mcr_map *m = j->m;
+    for (int64_t t = first; t < end; t++) {
+        mcr_vector x = mcr_field_vector(&j->field, mcr_rows_at(j->rows, t));
+        double *angle = j->to + t * j->ld, *other = angle + m->columns;
+        j->math->fill(angle, 0, m->columns);
+        for (int64_t e = 0; e < x.count; e++) {
+            double value = mcr_vector_value(&x, e);
+            int64_t k = mcr_vector_column(&x, e);
+            if (value != 0)
+                j->math->add_scaled(angle, value, m->omega + k * m->columns, m->columns);
+        }
+        memcpy(other, angle, sizeof *angle * (size_t)m->columns);
+        j->math->cos(angle, m->columns);
+        j->math->sin(other, m->columns);
+        j->math->affine(angle, 1 / sqrt((double)m->columns), 0, m->count);
+    }
     return MCR_OK;
 }
 

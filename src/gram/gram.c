@@ -71,11 +71,6 @@ double mcr_gram_work(const mcr_gram *g)
     return g->type->work ? g->type->work(g) : g->of ? mcr_gram_work(g->of) : 1;
 }
 
-size_t mcr_gram_bytes(const mcr_gram *g)
-{
-    return g->type->bytes ? g->type->bytes(g) : 0;
-}
-
 int64_t mcr_gram_width(const mcr_gram *g)
 {
     return g->type->width ? g->type->width(g) : 0;
@@ -295,7 +290,7 @@ mcr_status mcr_gram_block_float(mcr_gram *g, mcr_rows x, mcr_rows z, float *k, i
 
 static mcr_status fill(mcr_gram *g, const mcr_gram_fill *how)
 {
-    if (g->type->matrix)
+    if (g->type->matrix && g->symmetric)
         return g->type->matrix(g, how);
     return mcr_gram_block_any(g, (mcr_rows){NULL, 0, g->rows}, (mcr_rows){NULL, 0, g->cols}, how->k,
                               how->ld, how->precise);
@@ -354,6 +349,17 @@ mcr_status mcr_gram_multiply(mcr_gram *g, const double *v, int64_t cols, double 
     if (s)
         return s;
     return (g->type->multiply ? g->type->multiply : mcr_gram_blocks_multiply)(g, v, cols, kv);
+}
+
+mcr_status mcr_gram_multiply_factor(mcr_gram *g, const double *v, int64_t cols, double *kv)
+{
+    mcr_rows all = mcr_gram_all(g);
+    double *u = mcr_alloc(g->ctx, (size_t)mcr_gram_width(g), (size_t)cols * sizeof *u);
+    mcr_status s = u ? g->type->project(g, all, v, cols, u) : MCR_NO_MEMORY;
+    if (!s)
+        s = g->type->expand(g, all, u, cols, kv);
+    mcr_free(g->ctx, u);
+    return s;
 }
 
 mcr_status mcr_gram_means(mcr_gram *g, double *mean, double *total)

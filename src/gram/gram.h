@@ -135,8 +135,6 @@ static inline mcr_rows mcr_gram_all(const mcr_gram *gram)
 /* Approximate multiply-adds of one kernel value, for choosing between methods. Depends only on the
  * data, never on time. */
 double mcr_gram_work(const mcr_gram *gram);
-/* Memory that the Gram has taken out of the budget. */
-size_t mcr_gram_bytes(const mcr_gram *gram);
 /* Whether a value is so expensive that a few of them are worth another worker: tiles then have
  * MCR_SLOW_TILE rows and columns. */
 bool mcr_gram_is_slow(const mcr_gram *gram);

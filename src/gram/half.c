@@ -110,13 +110,8 @@ static mcr_status block(mcr_gram *gram, mcr_rows x, mcr_rows z, void *k, int64_t
 {
     const half *h = (const half *)gram;
     for (int64_t i = 0; i < x.count; i++)
-        for (int64_t j = 0; j < z.count; j++) {
-            double value = value_at(h, mcr_rows_at(x, i), mcr_rows_at(z, j));
-            if (precise)
-                ((double *)k)[i * ld + j] = value;
-            else
-                ((float *)k)[i * ld + j] = (float)value;
-        }
+        for (int64_t j = 0; j < z.count; j++)
+            mcr_gram_put(k, i * ld + j, value_at(h, mcr_rows_at(x, i), mcr_rows_at(z, j)), precise);
     return MCR_OK;
 }
 
@@ -185,11 +180,6 @@ mcr_status mcr_gram_half_centre(mcr_gram *gram, const double *root, const double
     return mcr_parallel(gram->ctx, h->side, centre_row, &job);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const half *)gram)->taken;
-}
-
 static bool is_definite(const mcr_gram *gram)
 {
     return ((const half *)gram)->definite;
@@ -199,7 +189,6 @@ static const mcr_gram_type half_type = {
     .close = close_half,
     .block = block,
     .diagonal = diagonal,
-    .bytes = bytes,
     .multiply = multiply,
     .is_definite = is_definite,
 };

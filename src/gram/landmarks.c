@@ -276,11 +276,8 @@ static mcr_status score_pool(const pool *p, mcr *ctx, const mcr_kernel *kernel, 
     for (int64_t i = 0; i < p->n && !s; i += PART)
         s = unexplained(gram, &l, i, p->n - i < PART ? p->n - i : PART, buffer, score);
     if (s == MCR_NUMERIC)
-        s = mcr_advise(
-            ctx,
-            mcr_fail(ctx, MCR_NUMERIC,
-                     "nystrom: leverage needs a positive semidefinite kernel: use other landmarks"),
-            "definite");
+        s = mcr_map_not_definite(
+            ctx, "nystrom: leverage needs a positive semidefinite kernel: use other landmarks");
     mcr_system_close(&l);
     mcr_gram_close(gram);
     mcr_free(ctx, buffer);
@@ -342,10 +339,8 @@ static mcr_status choose_greedily(mcr *ctx, const mcr_kernel *kernel, const mcr_
     mcr_gram_close(gram);
     close_pool(&p, ctx);
     if (!s && *count == 0)
-        s = mcr_advise(ctx,
-                       mcr_fail(ctx, MCR_NUMERIC,
-                                "greedy: no object has a length in feature space: is it a kernel?"),
-                       "definite");
+        s = mcr_map_not_definite(
+            ctx, "greedy: no object has a length in feature space: is it a kernel?");
     return s;
 }
 

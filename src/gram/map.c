@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "base/sized.h"
 #include "base/team.h"
-#include "base/threads.h"
 #include "gram/factor.h"
 #include "kernel/explicit.h"
 #include "linalg/shared.h"
@@ -21,32 +20,55 @@
 /* Eigenvalues below this share of the largest are rounding. */
 #define LEAST_SHARE 1e-11
 
+mcr_status mcr_map_not_definite(mcr *ctx, const char *message)
+{
+    return mcr_advise(ctx, mcr_fail(ctx, MCR_NUMERIC, "%s", message), "definite");
+}
+
+/* K between the landmarks. Close it also after a failure. */
+static mcr_status open_own(mcr_system *k, const mcr_map *m)
+{
+    mcr_gram *gram = NULL;
+    *k = (mcr_system){0};
+    mcr_status s = mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL);
+    if (!s)
+        s = mcr_system_open(k, m->ctx, m->landmarks, "the landmarks' kernel values");
+    if (!s)
+        s = mcr_gram_fill_system(gram, k, NULL, false);
+    mcr_gram_close(gram);
+    return s;
+}
+
+mcr_status mcr_map_cross(mcr_gram **out, const mcr_map *m, const mcr_data *data, mcr_rows rows)
+{
+    mcr_data *part = NULL;
+    *out = NULL;
+    mcr_status s = mcr_data_load(&part, data, rows);
+    if (!s)
+        s = mcr_gram_open(out, m->ctx, m->kernel, part, m->landmark);
+    mcr_data_free(part);
+    return s;
+}
+
 /* ---- Nystroem ---------------------------------------------------------------------------------*/
 
 /* turn = U v^-1/2 of K between the landmarks. */
 static mcr_status whiten(mcr_map *m)
 {
     int64_t r = m->landmarks;
-    mcr_gram *gram = NULL;
-    mcr_system k = {0};
-    double *value = mcr_alloc(m->ctx, (size_t)r, sizeof *value);
-    mcr_status s = value ? mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL)
-                         : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_system_open(&k, m->ctx, r, "the landmarks' kernel values");
-    if (!s)
-        s = mcr_gram_fill_system(gram, &k, NULL, false);
+    mcr_system k;
+    mcr_status s = open_own(&k, m);
+    double *value = s ? NULL : mcr_alloc(m->ctx, (size_t)r, sizeof *value);
+    if (!s && !value)
+        s = MCR_NO_MEMORY;
     if (!s)
         s = mcr_shared_eigen(m->ctx, r, k.a, k.ld, value);
     double least = s ? 0 : LEAST_SHARE * fmax(value[r - 1], 0);
     for (int64_t e = 0; e < r && !s; e++)
         m->count += value[e] > least;
     if (!s && m->count == 0)
-        s = mcr_advise(
-            m->ctx,
-            mcr_fail(m->ctx, MCR_NUMERIC,
-                     "nystrom: no landmark has a length in feature space: is it a kernel?"),
-            "definite");
+        s = mcr_map_not_definite(
+            m->ctx, "nystrom: no landmark has a length in feature space: is it a kernel?");
     if (!s && !(m->turn = mcr_alloc(m->ctx, (size_t)r, (size_t)m->count * sizeof *m->turn)))
         s = MCR_NO_MEMORY;
     for (int64_t e = r - m->count; e < r && !s; e++) { /* ascending; the largest first here */
@@ -55,7 +77,6 @@ static mcr_status whiten(mcr_map *m)
             m->turn[i * m->count + c] = k.a[e * k.ld + i] / sqrt(value[e]);
     }
     mcr_system_close(&k);
-    mcr_gram_close(gram);
     mcr_free(m->ctx, value);
     return s;
 }
@@ -87,11 +108,8 @@ static mcr_status take_independent(mcr_map *m, mcr_system *k, double share)
     mcr_status s = order ? mcr_gram_pivots(m->ctx, k->n, k->a, k->ld, share, order, &count)
                          : MCR_NO_MEMORY;
     if (!s && count == 0)
-        s = mcr_advise(
-            m->ctx,
-            mcr_fail(m->ctx, MCR_NUMERIC,
-                     "falkon: no landmark has a length in feature space: is it a kernel?"),
-            "definite");
+        s = mcr_map_not_definite(
+            m->ctx, "falkon: no landmark has a length in feature space: is it a kernel?");
     if (!s)
         s = mcr_data_select(&some, m->landmark, (mcr_rows){order, 0, count});
     for (int64_t i = 0; i < count && !s; i++)
@@ -117,8 +135,7 @@ static mcr_status invert_stripe(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const invert_job *j = arg;
-    int64_t r = j->m->count, first = item * STRIPE;
-    int64_t end = first + STRIPE < r ? first + STRIPE : r;
+    int64_t r = j->m->count, first = item * STRIPE, end = mcr_least(first + STRIPE, r);
     if (mcr_deadline_over(j->m->ctx))
         return mcr_fail(j->m->ctx, MCR_STOPPED, "interrupted");
     return mcr_blas_triangle_solve(j->m->ctx, MCR_TRANSPOSED, end, end - first, j->l->a, j->l->ld,
@@ -127,7 +144,7 @@ static mcr_status invert_stripe(void *arg, int64_t item, int worker)
 
 static mcr_status invert(mcr_map *m, const mcr_system *l)
 {
-    int64_t r = m->count = m->landmarks, stripes = (r + STRIPE - 1) / STRIPE;
+    int64_t r = m->count = m->landmarks;
     invert_job j = {m, l};
     m->turn = mcr_alloc_zero(m->ctx, (size_t)r, (size_t)r * sizeof *m->turn);
     for (int64_t i = 0; i < r && m->turn; i++)
@@ -135,21 +152,15 @@ static mcr_status invert(mcr_map *m, const mcr_system *l)
     if (!m->turn)
         return MCR_NO_MEMORY;
     m->upper = true;
-    return stripes == 1 ? mcr_alone(m->ctx, invert_stripe, &j)
-                        : mcr_parallel(m->ctx, stripes, invert_stripe, &j);
+    return mcr_shared_items(m->ctx, mcr_parts(r, STRIPE), invert_stripe, &j);
 }
 
 /* One attempt with the current landmarks; *done is false if some were dropped for another
  * attempt. */
 static mcr_status try_span(mcr_map *m, bool first, double share, bool *done)
 {
-    mcr_gram *gram = NULL;
-    mcr_system k = {0};
-    mcr_status s = mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL);
-    if (!s)
-        s = mcr_system_open(&k, m->ctx, m->landmarks, "the landmarks' kernel values");
-    if (!s)
-        s = mcr_gram_fill_system(gram, &k, NULL, false);
+    mcr_system k;
+    mcr_status s = open_own(&k, m);
     if (!s) {
         s = factorise(&k, done);
         *done = !s && (*done || !first);
@@ -159,7 +170,6 @@ static mcr_status try_span(mcr_map *m, bool first, double share, bool *done)
             s = take_independent(m, &k, share);
     }
     mcr_system_close(&k);
-    mcr_gram_close(gram);
     return s;
 }
 
@@ -171,11 +181,9 @@ static mcr_status span(mcr_map *m)
     for (; share < 1e-4 && !s && !done; share *= 10)
         s = try_span(m, share == LEAST_SHARE, share, &done);
     if (!s && !done)
-        s = mcr_advise(m->ctx,
-                       mcr_fail(m->ctx, MCR_NUMERIC,
-                                "falkon: the landmarks' kernel matrix is not positive definite: is "
-                                "it a kernel?"),
-                       "definite");
+        s = mcr_map_not_definite(
+            m->ctx,
+            "falkon: the landmarks' kernel matrix is not positive definite: is it a kernel?");
     return s;
 }
 
@@ -200,13 +208,10 @@ static mcr_status open_nystrom(mcr_map *m, const mcr_data *x, const mcr_map_opti
 static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows rows, double *to,
                                int64_t ld)
 {
-    mcr_data *part = NULL;
     mcr_gram *gram = NULL;
     int64_t r = m->landmarks;
     double *k = mcr_alloc(m->ctx, (size_t)rows.count, (size_t)r * sizeof *k);
-    mcr_status s = k ? mcr_data_load(&part, data, rows) : MCR_NO_MEMORY;
-    if (!s)
-        s = mcr_gram_open(&gram, m->ctx, m->kernel, part, m->landmark);
+    mcr_status s = k ? mcr_map_cross(&gram, m, data, rows) : MCR_NO_MEMORY;
     if (!s)
         s = mcr_gram_block(gram, (mcr_rows){NULL, 0, rows.count}, (mcr_rows){NULL, 0, r}, k, r);
     if (!s)
@@ -214,7 +219,6 @@ static mcr_status nystrom_rows(const mcr_map *m, const mcr_data *data, mcr_rows 
                      : mcr_shared_gemm(m->ctx, MCR_AS_IS, MCR_AS_IS, rows.count, m->count, r, 1, k,
                                        r, m->turn, m->count, 0, to, ld);
     mcr_gram_close(gram);
-    mcr_data_free(part);
     mcr_free(m->ctx, k);
     return s;
 }
@@ -280,14 +284,9 @@ mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel
 
 static mcr_status span_all(mcr_map *m, double share)
 {
-    mcr_gram *gram = NULL;
-    mcr_system k = {0};
+    mcr_system k;
     double mean = 0;
-    mcr_status s = mcr_gram_open(&gram, m->ctx, m->kernel, m->landmark, NULL);
-    if (!s)
-        s = mcr_system_open(&k, m->ctx, m->landmarks, "the landmarks' kernel values");
-    if (!s)
-        s = mcr_gram_fill_system(gram, &k, NULL, false);
+    mcr_status s = open_own(&k, m);
     for (int64_t i = 0; i < m->landmarks && !s; i++)
         mean += k.diagonal[i] / (double)m->landmarks;
     if (!s)
@@ -295,7 +294,6 @@ static mcr_status span_all(mcr_map *m, double share)
     if (!s)
         s = invert(m, &k);
     mcr_system_close(&k);
-    mcr_gram_close(gram);
     return s;
 }
 

@@ -50,6 +50,10 @@ mcr_status mcr_map_fourier_check(mcr *ctx, const mcr_kernel *kernel);
 mcr_status mcr_map_open_seeded(mcr_map **out, mcr *ctx, const mcr_kernel *kernel,
                                const mcr_data *data, int64_t rank, uint64_t seed);
 
+/* K of some objects, which may be in their file, against the landmarks. */
+mcr_status mcr_map_cross(mcr_gram **out, const mcr_map *map, const mcr_data *data, mcr_rows rows);
+/* Fails with this message: what shows that the function is not a kernel. */
+mcr_status mcr_map_not_definite(mcr *ctx, const char *message);
 /* A weight per feature, as coefficients of the landmarks: coef (landmarks x cols) = T w. The same
  * bits whenever it is computed. */
 mcr_status mcr_map_coefficients(const mcr_map *map, const double *w, int64_t cols, double *coef);

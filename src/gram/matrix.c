@@ -56,24 +56,8 @@ _Static_assert((int)SIDE == (int)MCR_HALF_SIDE, "tiles are computed where they s
 static mcr_status compute_tile(const matrix_job *job, mcr_rows x, mcr_rows z, void *k, int64_t ld,
                                mcr_scratch *scratch)
 {
-    if (job->batch)
-        return mcr_vectors_run(job->batch, &(mcr_vectors_job){
-                                               .first = z.first,
-                                               .count = z.count,
-                                               .row_first = x.first - job->strip * job->side,
-                                               .rows = x.count,
-                                               .k = k,
-                                               .ld = ld,
-                                               .scratch = scratch,
-                                           });
-    return mcr_binding_block(job->gram->binding, &(mcr_tile){
-                                                     .x = x,
-                                                     .z = z,
-                                                     .precise = job->precise,
-                                                     .k = k,
-                                                     .ld = ld,
-                                                     .scratch = scratch,
-                                                 });
+    mcr_tile tile = {x, z, job->precise, k, ld, scratch};
+    return mcr_gram_bound_tile(job->gram, job->batch, x.first - job->strip * job->side, &tile);
 }
 
 /* Reported by one worker of all; `item` of the strip is being computed. */
@@ -100,8 +84,7 @@ static mcr_status matrix_tile(void *arg, int64_t item, int worker)
     int64_t r, c;
     strip_tile(job, item, &r, &c);
     int64_t side = job->side, i = r * side, j = c * side;
-    int64_t rows = job->n - i < side ? job->n - i : side;
-    int64_t cols = job->n - j < side ? job->n - j : side;
+    int64_t rows = mcr_least(side, job->n - i), cols = mcr_least(side, job->n - j);
     size_t real = job->precise ? sizeof(double) : sizeof(float);
     size_t mark = mcr_scratch_mark(scratch);
     void *k = mcr_scratch_take(scratch, real * SIDE * SIDE);
@@ -133,8 +116,7 @@ static mcr_status half_tile(void *arg, int64_t item, int worker)
     int64_t r, c, side = job->side;
     strip_tile(job, item, &r, &c);
     int64_t i = r * side, j = c * side, big = i / SIDE;
-    int64_t rows = job->n - i < side ? job->n - i : side;
-    int64_t cols = job->n - j < side ? job->n - j : side;
+    int64_t rows = mcr_least(side, job->n - i), cols = mcr_least(side, job->n - j);
     double *tile = (double *)job->k + mcr_half_tile(job->n, big, j / SIDE);
     double *k = tile + i % SIDE * LD + j % SIDE;
     s = compute_tile(job, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k, LD,
@@ -182,10 +164,7 @@ static mcr_status run(mcr_gram *gram, const mcr_gram_fill *how, bool half)
 
 mcr_status mcr_gram_bound_matrix(mcr_gram *g, const mcr_gram_fill *how)
 {
-    if (g->symmetric)
-        return run(g, how, false);
-    return mcr_gram_block_any(g, (mcr_rows){NULL, 0, g->rows}, (mcr_rows){NULL, 0, g->cols}, how->k,
-                              how->ld, how->precise);
+    return run(g, how, false);
 }
 
 mcr_status mcr_gram_bound_tiles(mcr_gram *g, double *tiles)

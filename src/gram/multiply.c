@@ -11,10 +11,20 @@
 #include "base/context.h"
 #include "base/threads.h"
 #include "gram/half.h"
+#include "linalg/blas.h"
 #include "linalg/tiles.h"
 
 /* Rows of a tile: small enough for the tile to stay in the second-level cache. */
 enum { ROWS = 96 };
+
+/* A tile, unless it is too late. */
+static mcr_status compute(const mcr_gram_bound *g, mcr_rows x, mcr_rows z, double *k, int64_t ld,
+                          int worker)
+{
+    mcr_tile tile = {x, z, true, k, ld, g->scratch[worker]};
+    return mcr_deadline_over(g->base.ctx) ? mcr_fail(g->base.ctx, MCR_STOPPED, "interrupted")
+                                          : mcr_binding_block(g->binding, &tile);
+}
 
 typedef struct multiply_job {
     mcr_gram_bound *gram;
@@ -39,18 +49,8 @@ static mcr_status multiply_rows(void *arg, int64_t item, int worker)
     mcr_status s = MCR_OK;
     for (int64_t j = 0; j < n && !s; j += MCR_TILE_COLS) {
         int64_t cols = n - j < MCR_TILE_COLS ? n - j : MCR_TILE_COLS;
-        mcr_tile tile = {
-            .x = {NULL, i, rows},
-            .z = {NULL, j, cols},
-            .precise = true,
-            .k = k,
-            .ld = MCR_TILE_COLS,
-            .scratch = scratch,
-        };
-        if (mcr_deadline_over(job->gram->base.ctx))
-            s = mcr_fail(job->gram->base.ctx, MCR_STOPPED, "interrupted");
-        else
-            s = mcr_binding_block(job->gram->binding, &tile);
+        s = compute(job->gram, (mcr_rows){NULL, i, rows}, (mcr_rows){NULL, j, cols}, k,
+                    MCR_TILE_COLS, worker);
         for (int64_t r = 0; r < rows && !s; r++)
             for (int64_t o = 0; o < job->outputs; o++)
                 kv[r * job->outputs + o] += job->math->dot(k + r * MCR_TILE_COLS,
@@ -89,16 +89,9 @@ static mcr_status make_tile(void *self, int64_t at, mcr_rows x, mcr_rows z, int 
 {
     (void)at;
     const half_job *job = self;
-    mcr *ctx = job->gram->base.ctx;
-    mcr_tile tile = {.x = x,
-                     .z = z,
-                     .precise = true,
-                     .k = job->tile + worker * MCR_HALF_TILE,
-                     .ld = MCR_HALF_LD,
-                     .scratch = job->gram->scratch[worker]};
-    *k = tile.k;
-    return mcr_deadline_over(ctx) ? mcr_fail(ctx, MCR_STOPPED, "interrupted")
-                                  : mcr_binding_block(job->gram->binding, &tile);
+    double *tile = job->tile + worker * MCR_HALF_TILE;
+    *k = tile;
+    return compute(job->gram, x, z, tile, MCR_HALF_LD, worker);
 }
 
 static mcr_status multiply_half(mcr_gram *g, int64_t lanes, const double *v, int64_t cols,
@@ -129,9 +122,7 @@ mcr_status mcr_gram_bound_multiply(mcr_gram *g, const double *v, int64_t cols, d
     double *vt = mcr_alloc(g->ctx, (uint64_t)n * (uint64_t)cols, sizeof *vt);
     if (!vt)
         return MCR_NO_MEMORY;
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t o = 0; o < cols; o++)
-            vt[o * n + j] = v[j * cols + o];
+    mcr_transposed(v, n, cols, vt);
     multiply_job job = {(mcr_gram_bound *)g, vt, cols, kv, mcr_tiles_best()->f64->math};
     mcr_status s = mcr_parallel(g->ctx, (m + ROWS - 1) / ROWS, multiply_rows, &job);
     mcr_free(g->ctx, vt);

@@ -40,8 +40,7 @@ static mcr_status pass_chunk(void *arg, int64_t item, int worker)
     for (int64_t i = 0; i < p->x.count && !s; i += PASS_ROWS) {
         int64_t rows = p->x.count - i < PASS_ROWS ? p->x.count - i : PASS_ROWS;
         mcr_tile tile = {
-            .x = p->x.index ? (mcr_rows){p->x.index + i, 0, rows}
-                            : (mcr_rows){NULL, p->x.first + i, rows},
+            .x = mcr_rows_part(p->x, i, rows),
             .z = mcr_rows_part(job->z, j, cols),
             .precise = p->precise,
             .k = k,

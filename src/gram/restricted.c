@@ -56,25 +56,21 @@ static mcr_status pass_blocks(const restricted *t, mcr_round *r, double *add)
     if (r->u)
         memset(r->u, 0, sizeof *r->u * size);
     for (int64_t first = 0; first < r->x.count && !s; first += rows) {
-        mcr_data *part = NULL;
-        mcr_gram *cross = NULL;
+        mcr_gram *cross;
         block b = {r, first};
         mcr_round some = *r;
-        some.x = (mcr_rows){NULL, 0, r->x.count - first < rows ? r->x.count - first : rows};
+        some.x = (mcr_rows){NULL, 0, mcr_least(r->x.count - first, rows)};
         some.y = r->y ? r->y + first * r->outputs : NULL;
         some.u = r->u ? add : NULL;
         some.work = r->work ? in_block : NULL;
         some.self = &b;
-        s = mcr_data_load(&part, t->data, mcr_rows_part(r->x, first, rows));
-        if (!s)
-            s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+        s = mcr_map_cross(&cross, t->map, t->data, mcr_rows_part(r->x, first, rows));
         if (!s)
             s = mcr_gram_round(cross, &some);
         for (size_t i = 0; i < size && !s && r->u; i++)
             r->u[i] += add[i];
         r->sum += some.sum;
         mcr_gram_close(cross);
-        mcr_data_free(part);
     }
     return s;
 }
@@ -142,27 +138,18 @@ mcr_status mcr_restricted_own(const restricted *t, const double *c, int64_t cols
     return s;
 }
 
-/* u and the sum of all processes. */
-static mcr_status total(mcr_gram *gram, double *u, int64_t count, double *sum)
-{
-    u[count] = *sum;
-    mcr_status s = mcr_gram_total(gram, u, count + 1);
-    *sum = u[count];
-    return s;
-}
-
 mcr_status mcr_gram_span_gradient(mcr_gram *gram, mcr_round *r, double mu, double *square)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
     const restricted *t = g->of.self;
     int64_t size = t->map->landmarks * r->outputs;
-    double *c = mcr_alloc(t->ctx, 4 * (uint64_t)size + 1, sizeof *c);
+    double *c = mcr_alloc(t->ctx, 4 * (uint64_t)size, sizeof *c);
     mcr_status s = c ? mcr_map_coefficients(t->map, r->c, r->outputs, c) : MCR_NO_MEMORY;
     double *q = c ? c + size : NULL, *u = c ? q + size : NULL;
     if (!s)
         s = pass_values(t, r, c, u);
-    if (!s)
-        s = total(gram, u, size, &r->sum);
+    if (!s && gram->spread)
+        s = mcr_gram_total_round(gram, u, size, &r->sum);
     if (!s)
         s = mcr_restricted_own(t, c, r->outputs, q);
     *square = 0;
@@ -186,15 +173,11 @@ static mcr_status make_values(void *self, const int64_t *row, int64_t first, int
     mcr_rows x = {row, row ? 0 : first, count}, all = {NULL, 0, t->map->landmarks};
     if (t->cross)
         return mcr_gram_block(t->cross, x, all, to, ld);
-    mcr_data *part = NULL;
-    mcr_gram *cross = NULL;
-    mcr_status s = mcr_data_load(&part, t->data, x);
-    if (!s)
-        s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+    mcr_gram *cross;
+    mcr_status s = mcr_map_cross(&cross, t->map, t->data, x);
     if (!s)
         s = mcr_gram_block(cross, (mcr_rows){NULL, 0, count}, all, to, ld);
     mcr_gram_close(cross);
-    mcr_data_free(part);
     return s;
 }
 
@@ -345,36 +328,40 @@ mcr_status mcr_gram_restricted(mcr_gram **out, mcr *ctx, mcr_map *map, const mcr
                                          .work = (double)map->landmarks * work});
 }
 
-bool mcr_gram_is_restricted(const mcr_gram *gram)
+/* NULL: it is none. */
+static const restricted *as_restricted(const mcr_gram *gram)
 {
     const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return g && g->of.round == through;
+    return g && g->of.round == through ? g->of.self : NULL;
+}
+
+bool mcr_gram_is_restricted(const mcr_gram *gram)
+{
+    return as_restricted(gram) != NULL;
 }
 
 size_t mcr_gram_restricted_spare(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) ? ((const restricted *)g->of.self)->spare
-                                        : mcr_budget_left(gram->ctx);
+    const restricted *t = as_restricted(gram);
+    return t ? t->spare : mcr_budget_left(gram->ctx);
 }
 
 bool mcr_gram_restricted_keeps(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) && ((const restricted *)g->of.self)->kept;
+    const restricted *t = as_restricted(gram);
+    return t && t->kept;
 }
 
 double mcr_gram_near_error(const mcr_gram *gram, double sum)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    return mcr_gram_is_restricted(gram) ? blur(g->of.self, sum) : INFINITY;
+    const restricted *t = as_restricted(gram);
+    return t ? blur(t, sum) : INFINITY;
 }
 
 mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t cols, double *slope,
                                 double *value)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    const restricted *t = g->of.self;
+    const restricted *t = as_restricted(gram);
     int64_t size = t->map->landmarks * cols;
     double *c = mcr_alloc(t->ctx, (size_t)size, sizeof *c), square = 0;
     if (!c)
@@ -390,9 +377,8 @@ mcr_status mcr_gram_float_error(const mcr_gram *gram, const double *w, int64_t c
 
 mcr_rows mcr_gram_landmarks(const mcr_gram *gram)
 {
-    const mcr_factor_gram *g = mcr_gram_as_factor(gram);
-    if (!mcr_gram_is_restricted(gram) || g->of.row)
+    const restricted *t = as_restricted(gram);
+    if (!t || mcr_gram_as_factor(gram)->of.row)
         return (mcr_rows){NULL, 0, 0};
-    const mcr_map *m = ((const restricted *)g->of.self)->map;
-    return (mcr_rows){m->object, 0, m->landmarks};
+    return (mcr_rows){t->map->object, 0, t->map->landmarks};
 }

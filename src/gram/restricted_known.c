@@ -88,16 +88,12 @@ static mcr_status measure_all_rows(const restricted *t, double *length, double *
     int64_t n = mcr_data_count(t->data), rows = mcr_restricted_rows(t);
     mcr_status s = MCR_OK;
     for (int64_t first = 0; first < n && !s; first += rows, *blocks += 1) {
-        mcr_data *part = NULL;
-        mcr_gram *cross = NULL;
-        s = mcr_data_load(&part, t->data,
-                          (mcr_rows){NULL, first, n - first < rows ? n - first : rows});
-        if (!s)
-            s = mcr_gram_open(&cross, t->ctx, t->map->kernel, part, t->map->landmark);
+        mcr_gram *cross;
+        s = mcr_map_cross(&cross, t->map, t->data,
+                          (mcr_rows){NULL, first, mcr_least(n - first, rows)});
         if (!s)
             s = measure_rows(cross, length + first, error);
         mcr_gram_close(cross);
-        mcr_data_free(part);
     }
     return s;
 }

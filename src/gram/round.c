@@ -10,6 +10,7 @@
 #include "base/team.h"
 #include "base/threads.h"
 #include "gram/bound.h"
+#include "linalg/blas.h"
 
 enum {
     BLOCK_BYTES = 3 << 18,           /* of kernel values: they stay in the second-level cache */
@@ -38,7 +39,6 @@ static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch 
 {
     const mcr_round *r = j->r;
     size_t real = (size_t)j->kit->bytes;
-    mcr_status s = MCR_OK;
     bool kept = r->kept && !r->precise;
     for (int64_t i = 0; i < x.count && kept; i++) {
         int64_t at = mcr_rows_at(x, i);
@@ -51,18 +51,8 @@ static mcr_status get_rows(const round_job *j, mcr_rows x, void *k, mcr_scratch 
         row[i] = (const char *)k + (size_t)(i * j->ld) * real;
     if (!j->bound)
         return mcr_gram_block_any(j->gram, x, (mcr_rows){NULL, 0, j->cols}, k, j->ld, r->precise);
-    for (int64_t c = 0; c < j->cols && !s; c += MCR_TILE_COLS) {
-        mcr_tile tile = {
-            .x = x,
-            .z = {NULL, c, mcr_least(MCR_TILE_COLS, j->cols - c)},
-            .precise = r->precise,
-            .k = (char *)k + (size_t)c * real,
-            .ld = j->ld,
-            .scratch = scratch,
-        };
-        s = mcr_binding_block(j->bound->binding, &tile);
-    }
-    return s;
+    mcr_tile tile = {x, {NULL, 0, j->cols}, r->precise, k, j->ld, scratch};
+    return mcr_binding_block(j->bound->binding, &tile);
 }
 
 /* u += K'a of one output, for the rows of a block; in double the sums of blocks are added
@@ -179,9 +169,8 @@ mcr_status mcr_gram_round(mcr_gram *g, mcr_round *r)
     j.rest = exact ? mcr_alloc_zero(g->ctx, (size_t)j.parts, size * sizeof *j.rest) : NULL;
     j.sum = mcr_alloc_zero(g->ctx, (size_t)j.parts, sizeof *j.sum);
     s = ct && (!r->u || j.u) && (!exact || j.rest) && j.sum ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < j.cols && r->c && !s; c++)
-        for (int64_t o = 0; o < r->outputs; o++)
-            ct[o * j.cols + c] = r->c[c * r->outputs + o];
+    if (!s && r->c)
+        mcr_transposed(r->c, j.cols, r->outputs, ct);
     j.ct = ct;
     for (int64_t p = 0; p < j.parts && !s && !j.bound; p++)
         s = run_part(&j, p, 0); /* blocks of other Grams use all threads */

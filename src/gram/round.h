@@ -22,6 +22,13 @@
 typedef double mcr_round_work(const void *self, int64_t first, int64_t count, const double *y,
                               double *a);
 
+/* The work where a is known: self is an mcr_given. */
+typedef struct mcr_given {
+    const double *a; /* of the whole pass */
+    int64_t outputs;
+} mcr_given;
+mcr_round_work mcr_round_given;
+
 /* In double, this many terms of u are added with rounding; blocks of that many are then added
  * exactly. */
 enum { MCR_ROUND_DEPTH = 96 + 4 };

@@ -170,11 +170,7 @@ static void read_row(const mcr_stored *m, int64_t row, mcr_rows z, void *to, boo
     }
     for (int64_t j = 0; j < z.count; j++) {
         int64_t at = mcr_rows_at(z, j);
-        double value = m->precise ? d[at] : (double)f[at];
-        if (precise)
-            ((double *)to)[j] = value;
-        else
-            ((float *)to)[j] = (float)value;
+        mcr_gram_put(to, j, m->precise ? d[at] : (double)f[at], precise);
     }
 }
 
@@ -267,13 +263,7 @@ static mcr_status select(mcr_gram **out, mcr_gram *gram, const mcr_rows *x, cons
     return exact ? mcr_gram_some(out, exact, x, z) : mcr_gram_list(out, gram, x, z);
 }
 
-static size_t bytes(const mcr_gram *gram)
-{
-    return ((const stored *)gram)->kept.taken;
-}
-
 static const mcr_gram_type stored_type = {
-    .bytes = bytes,
     .close = close_stored,
     .block = block,
     .diagonal = diagonal,

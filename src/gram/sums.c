@@ -32,34 +32,10 @@ typedef struct sums_job {
     int64_t side;     /* columns of a tile */
     int64_t strip;    /* its first row of tiles */
     int64_t lanes;
-    bool precise;
+    bool precise, few;
     const double *v;
     double *f; /* n a lane */
 } sums_job;
-
-static mcr_status compute(const sums_job *job, int64_t i, int64_t rows, int64_t j, int64_t cols,
-                          void *k, mcr_scratch *scratch)
-{
-    if (job->batch)
-        return mcr_vectors_run(job->batch, &(mcr_vectors_job){
-                                               .first = job->object.first + j,
-                                               .count = cols,
-                                               .column = job->object.index,
-                                               .row_first = i - job->strip * SIDE,
-                                               .rows = rows,
-                                               .k = k,
-                                               .ld = job->side,
-                                               .scratch = scratch,
-                                           });
-    return mcr_binding_block(job->gram->binding, &(mcr_tile){
-                                                     .x = mcr_rows_part(job->object, i, rows),
-                                                     .z = mcr_rows_part(job->object, j, cols),
-                                                     .precise = job->precise,
-                                                     .k = k,
-                                                     .ld = job->side,
-                                                     .scratch = scratch,
-                                                 });
-}
 
 /* Rows i and on against columns j and on, which are among the rows or behind them. */
 static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t j, void *k,
@@ -69,7 +45,15 @@ static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t
     size_t ld = (size_t)job->side * (size_t)job->kit->bytes;
     const void *row[FEW];
     double own[SIDE] = {0};
-    mcr_status s = compute(job, i, rows, j, cols, k, scratch);
+    mcr_tile tile = {
+        .x = mcr_rows_part(job->object, i, rows),
+        .z = mcr_rows_part(job->object, j, cols),
+        .precise = job->precise,
+        .k = k,
+        .ld = job->side,
+        .scratch = scratch,
+    };
+    mcr_status s = mcr_gram_bound_tile(job->gram, job->batch, i - job->strip * SIDE, &tile);
     if (s)
         return s;
     for (int64_t a = 0; a < rows; a++)
@@ -82,50 +66,39 @@ static mcr_status add_tile(const sums_job *job, int64_t i, int64_t rows, int64_t
     return MCR_OK;
 }
 
-/* The lane's tiles of a strip. */
+/* The lane's tiles of a strip; of few objects its columns, each against all rows up to its
+ * last. */
 static mcr_status run_lane(void *arg, int64_t lane, int worker)
 {
     const sums_job *job = arg;
     mcr_scratch *scratch = job->gram->scratch[worker];
     size_t mark = mcr_scratch_mark(scratch);
-    void *k = mcr_scratch_take(scratch, (size_t)job->kit->bytes * SIDE * SIDE);
+    int64_t tall = job->few ? job->n : SIDE, at = 0;
+    void *k = mcr_scratch_take(scratch, (size_t)(job->kit->bytes * job->side * tall));
     mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
-    int64_t at = 0, end = mcr_least(job->strip + STRIP, job->tiles);
+    int64_t end = job->few ? 1 : mcr_least(job->strip + STRIP, job->tiles);
     for (int64_t r = job->strip; r < end && !s; r++)
-        for (int64_t c = r; c < job->tiles && !s; c++, at++)
+        for (int64_t c = r; c < job->tiles && !s; c++, at++) {
+            int64_t last = (job->few ? c + 1 : r + 1) * job->side;
             if (at % job->lanes == lane)
-                s = add_tile(job, r * SIDE, mcr_least(SIDE, job->n - r * SIDE), c * SIDE, k,
+                s = add_tile(job, r * SIDE, mcr_least(last, job->n) - r * SIDE, c * job->side, k,
                              job->f + lane * job->n, scratch);
+        }
     mcr_scratch_release(scratch, mark);
     return s;
 }
 
-/* The lane's columns of few objects. */
-static mcr_status run_few(void *arg, int64_t lane, int worker)
-{
-    const sums_job *job = arg;
-    mcr_scratch *scratch = job->gram->scratch[worker];
-    size_t mark = mcr_scratch_mark(scratch);
-    void *k = mcr_scratch_take(scratch, (size_t)(job->kit->bytes * job->side * job->n));
-    mcr_status s = k ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = lane; c < job->tiles && !s; c += job->lanes)
-        s = add_tile(job, 0, mcr_least((c + 1) * job->side, job->n), c * job->side, k,
-                     job->f + lane * job->n, scratch);
-    mcr_scratch_release(scratch, mark);
-    return s;
-}
-
-static mcr_status add_all(sums_job *job, bool few)
+static mcr_status add_all(sums_job *job)
 {
     mcr_gram_bound *g = job->gram;
     mcr_status s = MCR_OK;
-    for (; job->strip < job->tiles && !s; job->strip += few ? job->tiles : STRIP) {
-        mcr_rows rows = few ? job->object
-                            : mcr_rows_part(job->object, job->strip * SIDE, STRIP * SIDE);
+    for (; job->strip < job->tiles && !s; job->strip += job->few ? job->tiles : STRIP) {
+        mcr_rows rows = job->few ? job->object
+                                 : mcr_rows_part(job->object, job->strip * SIDE, STRIP * SIDE);
         if (g->binding->root->fused)
             s = mcr_gram_bound_batch(&job->batch, g, rows, job->precise);
         if (!s)
-            s = mcr_parallel(g->base.ctx, job->lanes, few ? run_few : run_lane, job);
+            s = mcr_parallel(g->base.ctx, job->lanes, run_lane, job);
     }
     return s;
 }
@@ -170,6 +143,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
                     .side = side,
                     .lanes = mcr_least(MOST_LANES, tiles * tiles / LEAST_TILES + 1),
                     .precise = precise,
+                    .few = few,
                     .v = v};
     mcr_status s = few ? MCR_OK : mcr_gram_prepare(gram, precise);
     if (s)
@@ -177,7 +151,7 @@ mcr_status mcr_gram_bound_sums(mcr_gram *gram, mcr_rows object, bool precise, co
     job.f = mcr_alloc_zero(ctx, (uint64_t)(job.lanes * n) + MCR_ROW_PAD, sizeof *job.f);
     if (!job.f)
         return MCR_NO_MEMORY;
-    s = add_all(&job, few);
+    s = add_all(&job);
     for (int64_t i = 0; i < n && !s; i++) {
         f[i] = 0;
         for (int64_t lane = 0; lane < job.lanes; lane++)

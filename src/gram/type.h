@@ -40,12 +40,11 @@ typedef struct mcr_gram_type {
     bool (*is_definite)(const mcr_gram *gram);
     /* NULL: not available. */
     mcr_status (*extended)(mcr_gram *gram, mcr_extended *to);
-    size_t (*bytes)(const mcr_gram *gram); /* NULL: none of its own */
     /* NULL: as for everything in double. */
     mcr_status (*prepare_lists)(mcr_gram *gram);
     /* NULL: by blocks. */
     mcr_status (*rows)(mcr_gram *gram, const mcr_gram_pass *pass);
-    mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill);
+    mcr_status (*matrix)(mcr_gram *gram, const mcr_gram_fill *fill); /* of a symmetric Gram */
     mcr_status (*multiply)(mcr_gram *gram, const double *v, int64_t cols, double *kv);
     mcr_status (*sums)(mcr_gram *gram, mcr_rows object, bool precise, const double *v, double *f);
     double (*depth)(const mcr_gram *gram); /* roundings of a term of sums; NULL: as many as terms */
@@ -67,6 +66,17 @@ mcr_status mcr_gram_blocks_pass(mcr_gram *gram, const mcr_gram_pass *pass);
 mcr_status mcr_gram_blocks_sums(mcr_gram *gram, mcr_rows object, bool precise, const double *v,
                                 double *f);
 mcr_status mcr_gram_blocks_multiply(mcr_gram *gram, const double *v, int64_t cols, double *kv);
+/* By the factor: K v = D (D^T v). */
+mcr_status mcr_gram_multiply_factor(mcr_gram *gram, const double *v, int64_t cols, double *kv);
+
+/* k[at] = value, of doubles or floats. */
+static inline void mcr_gram_put(void *k, int64_t at, double value, bool precise)
+{
+    if (precise)
+        ((double *)k)[at] = value;
+    else
+        ((float *)k)[at] = (float)value;
+}
 
 struct mcr_gram {
     const mcr_gram_type *type;

@@ -10,6 +10,7 @@
 #ifndef MCR_LINALG_BLAS_H
 #define MCR_LINALG_BLAS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,6 +26,34 @@ static inline double mcr_dot(const double *x, const double *y, int64_t n)
     for (int64_t i = 0; i < n; i++)
         sum += x[i] * y[i];
     return sum;
+}
+
+static inline double mcr_norm(const double *x, int64_t n)
+{
+    return sqrt(mcr_dot(x, x, n));
+}
+
+/* The largest |x_i|. */
+static inline double mcr_largest_of(const double *x, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+static inline void mcr_scale_by(double *x, int64_t n, double factor)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+/* to (cols x rows) = a' for a matrix a of rows x cols. */
+static inline void mcr_transposed(const double *a, int64_t rows, int64_t cols, double *to)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[j * rows + i] = a[i * cols + j];
 }
 
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */

@@ -117,16 +117,21 @@ static void transpose_square_f64(double *to, int64_t to_ld, const double *from, 
             transpose_f64(to + j * to_ld + i, to_ld, from + i * from_ld + j, from_ld);
 }
 
+static inline void copy_one(void *to, int64_t at, const void *from, int64_t from_at, size_t real)
+{
+    if (real == sizeof(float))
+        ((float *)to)[at] = ((const float *)from)[from_at];
+    else
+        ((double *)to)[at] = ((const double *)from)[from_at];
+}
+
 /* Any size. */
 static void transpose_plain(void *to, int64_t to_ld, const void *from, int64_t from_ld,
                             int64_t rows, int64_t cols, size_t real)
 {
     for (int64_t j = 0; j < cols; j++)
         for (int64_t i = 0; i < rows; i++)
-            if (real == sizeof(float))
-                ((float *)to)[j * to_ld + i] = ((const float *)from)[i * from_ld + j];
-            else
-                ((double *)to)[j * to_ld + i] = ((const double *)from)[i * from_ld + j];
+            copy_one(to, j * to_ld + i, from, i * from_ld + j, real);
 }
 
 static char *element(void *a, int64_t at, size_t real)
@@ -170,15 +175,6 @@ void mcr_copy_out_transposed(void *to, int64_t to_ld, const void *from, int64_t 
     stream_end();
 }
 
-/* Copies one element above the diagonal to the one below. */
-static inline void mirror_one(void *a, int64_t i, int64_t j, int64_t ld, size_t real)
-{
-    if (real == sizeof(float))
-        ((float *)a)[j * ld + i] = ((float *)a)[i * ld + j];
-    else
-        ((double *)a)[j * ld + i] = ((double *)a)[i * ld + j];
-}
-
 void mcr_mirror(void *a, int64_t n, int64_t ld, size_t real)
 {
     const int64_t side = (int64_t)(LINE / real);
@@ -186,7 +182,7 @@ void mcr_mirror(void *a, int64_t n, int64_t ld, size_t real)
         int64_t rows = mcr_least(n - i0, side);
         for (int64_t i = i0; i < i0 + rows; i++)
             for (int64_t j = i + 1; j < i0 + rows; j++)
-                mirror_one(a, i, j, ld, real);
+                copy_one(a, j * ld + i, a, i * ld + j, real);
         for (int64_t j = i0 + side; j < n; j += side)
             transpose(element(a, j * ld + i0, real), ld, element_of(a, i0 * ld + j, real), ld, rows,
                       mcr_least(n - j, side), real);

@@ -14,10 +14,9 @@
 
 #include "base/context.h"
 #include "base/rows.h"
-#include "base/threads.h"
-#include "linalg/blas.h"
 #include "linalg/fortran.h"
 #include "linalg/lapack.h"
+#include "linalg/shared.h"
 
 /* Rows and columns of a block, and of the halves of a diagonal block. */
 enum { BLOCK = 256, HALF = BLOCK / 2 };
@@ -162,12 +161,11 @@ static mcr_status multiply_block(void *arg, int64_t i, int worker)
     return s;
 }
 
-/* A loop of one item would give all threads to BLAS, whose sums then have another order. */
 static mcr_status each(inverse *t, int64_t items, mcr_work *work)
 {
-    return items == 1  ? mcr_alone(t->ctx, work, t)
-           : !t->phase ? mcr_parallel(t->ctx, items, work, t)
-                       : mcr_parallel_reported(t->ctx, t->phase, t->done, 0, items, work, t);
+    return items == 1 || !t->phase
+               ? mcr_shared_items(t->ctx, items, work, t)
+               : mcr_parallel_reported(t->ctx, t->phase, t->done, 0, items, work, t);
 }
 
 /* Short loops do not report progress themselves. */

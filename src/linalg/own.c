@@ -9,6 +9,9 @@
 
 #include "base/rows.h"
 
+/* Arguments that have only one value in Mercer are not looked at. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Sizes of the inner kernel's tile, of the blocks of a product and their depth, and of the diagonal
  * blocks of triangles. */
 enum { ROWS = 8, COLS = 4, BLOCK = 64, DEPTH = 128, SQUARE = 32 };
@@ -27,7 +30,6 @@ static void dgemv(const char *op, const int *pm, const int *pn, const double *al
 {
     int64_t m = *pm, n = *pn, ld = *lda;
     int turned = *op == 'T';
-    (void)length;
     for (int64_t i = 0; i < (turned ? n : m); i++)
         y[i * *ys] = *beta == 0 ? 0 : *beta * y[i * *ys];
     for (int64_t j = 0; j < n; j++) {

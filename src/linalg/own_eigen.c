@@ -13,7 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "linalg/own.h"
+
+/* Arguments that have only one value in Mercer are not looked at. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 enum { PANEL = 32, MOST_STEPS = 60 };
 
@@ -24,14 +28,6 @@ typedef struct symmetric {
     double *d, *e, *tau; /* n each: diagonal, off-diagonal, factors of the reflectors */
     double *w;           /* n x PANEL */
 } symmetric;
-
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
 
 static void add(int64_t n, double factor, const double *x, double *y)
 {
@@ -82,13 +78,13 @@ static void reduce_panel(symmetric *s, int64_t first, int64_t width)
             add(rest, v[j - k - 1], s->a + j * n + k + 1, w + k + 1);
         for (int64_t p = first; p < k; p++) {
             const double *vp = s->a + p * n + k + 1, *wp = s->w + (p - first) * n + k + 1;
-            double wv = dot(rest, wp, v), vv = dot(rest, vp, v);
+            double wv = mcr_dot(wp, v, rest), vv = mcr_dot(vp, v, rest);
             add(rest, -wv, vp, w + k + 1);
             add(rest, -vv, wp, w + k + 1);
         }
         for (int64_t i = k + 1; i < n; i++)
             w[i] *= s->tau[k];
-        add(rest, -0.5 * s->tau[k] * dot(rest, w + k + 1, v), v, w + k + 1);
+        add(rest, -0.5 * s->tau[k] * mcr_dot(w + k + 1, v, rest), v, w + k + 1);
     }
 }
 
@@ -123,7 +119,7 @@ static void collect(const symmetric *s, double *q)
         int64_t rest = n - k - 1;
         for (int64_t j = k + 1; j < n && s->tau[k] != 0; j++) {
             double *column = q + j * n + k + 1;
-            add(rest, -s->tau[k] * dot(rest, v, column), v, column);
+            add(rest, -s->tau[k] * mcr_dot(v, column, rest), v, column);
         }
     }
 }
@@ -264,10 +260,6 @@ void mcr_own_dsyevd(const char *job, const char *triangle, const int *pn, double
                     double *value, double *work, const int *words, int *whole,
                     const int *whole_words, int *info, size_t x, size_t y)
 {
-    (void)triangle;
-    (void)whole_words;
-    (void)x;
-    (void)y;
     *info = some_pairs(*pn, a, *lda, *job == 'V', 0, *pn, value, a, *lda, work, *words, whole);
 }
 
@@ -279,15 +271,6 @@ void mcr_own_dsyevr(const char *job, const char *range, const char *triangle, co
                     size_t y, size_t z)
 {
     int64_t n = *pn, from = *range == 'I' ? *first - 1 : 0, to = *range == 'I' ? *last : n;
-    (void)triangle;
-    (void)low;
-    (void)high;
-    (void)tolerance;
-    (void)support;
-    (void)whole_words;
-    (void)x;
-    (void)y;
-    (void)z;
     *info = some_pairs(n, a, *lda, *job == 'V', from, to, value, vector, *ldv, work, *words, whole);
     *found = *info || *words < 0 || n == 0 ? 0 : (int)(to - from);
 }

@@ -66,8 +66,6 @@ static void FN(gemm)(const char *ta, const char *tb, const int *m, const int *n,
                      const int *ldb, const REAL *beta, REAL *c, const int *ldc, size_t x, size_t y)
 {
     int at = *ta == 'T', bt = *tb == 'T';
-    (void)x;
-    (void)y;
     FN(scale)(*m, *n, *beta, c, *ldc, 0);
     FN(product)
     (*m, *n, *k, *alpha, a, at ? *lda : 1, at ? 1 : *lda, b, bt ? *ldb : 1, bt ? 1 : *ldb, c, *ldc);
@@ -79,10 +77,6 @@ static void FN(syrk)(const char *triangle, const char *op, const int *pn, const 
                      const int *ldc, size_t x, size_t y)
 {
     int64_t n = *pn, ld = *lda, to = *ldc;
-    (void)triangle;
-    (void)op;
-    (void)x;
-    (void)y;
     FN(scale)(n, n, *beta, c, to, 1);
     for (int64_t j = 0; j < n; j += SQUARE) {
         int64_t cols = mcr_least(SQUARE, n - j);
@@ -154,12 +148,6 @@ static void FN(trsm)(const char *side, const char *triangle, const char *op, con
                      const int *m, const int *n, const REAL *alpha, const REAL *a, const int *lda,
                      REAL *b, const int *ldb, size_t w, size_t x, size_t y, size_t z)
 {
-    (void)triangle;
-    (void)unit;
-    (void)w;
-    (void)x;
-    (void)y;
-    (void)z;
     FN(scale)(*m, *n, *alpha, b, *ldb, 0);
     if (*side == 'L')
         FN(left)(*m, *n, a, *lda, b, *ldb);
@@ -172,11 +160,6 @@ static void FN(trsv)(const char *triangle, const char *op, const char *unit, con
                      size_t z)
 {
     int64_t n = *pn, ld = *lda, s = *step;
-    (void)triangle;
-    (void)unit;
-    (void)w;
-    (void)y;
-    (void)z;
     for (int64_t k = 0; k < n && *op == 'T'; k++) {
         REAL sum = x[k * s];
         for (int64_t l = 0; l < k; l++)
@@ -195,8 +178,6 @@ static void FN(potrf)(const char *triangle, const int *pn, REAL *a, const int *l
                       size_t x)
 {
     int64_t n = *pn, ld = *lda;
-    (void)triangle;
-    (void)x;
     *info = 0;
     for (int64_t j = 0; j < n; j += SQUARE) {
         int cols = (int)mcr_least(SQUARE, n - j), above = (int)j;

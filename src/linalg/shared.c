@@ -5,13 +5,18 @@
 #include "linalg/shared.h"
 
 #include "base/rows.h"
-#include "base/threads.h"
+#include "linalg/copy.h"
 #include "linalg/fortran.h"
 
-/* Tile sizes of a product. */
-enum { GEMM_ROWS = 256, GEMM_COLS = 512 };
+/* Tile sizes of a product. With a triangle most tiles end early: narrower ones skip more zeros. */
+enum { GEMM_ROWS = 256, GEMM_COLS = 512, UPPER_COLS = 128 };
 
 /* ---- products ---------------------------------------------------------------------------------*/
+
+mcr_status mcr_shared_items(mcr *ctx, int64_t count, mcr_work *work, void *arg)
+{
+    return count == 1 ? mcr_alone(ctx, work, arg) : mcr_parallel(ctx, count, work, arg);
+}
 
 typedef struct gemm_job {
     mcr *ctx;
@@ -20,56 +25,43 @@ typedef struct gemm_job {
     double alpha, beta;
     const double *a, *b;
     double *c;
+    int64_t cols; /* of a tile */
+    bool upper;   /* B is an upper triangle */
 } gemm_job;
 
 static mcr_status gemm_tile(void *arg, int64_t item, int worker)
 {
     (void)worker;
     const gemm_job *p = arg;
-    int64_t across = mcr_parts(p->n, GEMM_COLS);
-    int64_t i = item / across * GEMM_ROWS, j = item % across * GEMM_COLS;
-    return mcr_blas_gemm(p->ctx, p->ta, p->tb, mcr_least(GEMM_ROWS, p->m - i),
-                         mcr_least(GEMM_COLS, p->n - j), p->k, p->alpha,
+    int64_t across = mcr_parts(p->n, p->cols);
+    int64_t i = item / across * GEMM_ROWS, j = item % across * p->cols;
+    int64_t cols = mcr_least(p->cols, p->n - j);
+    return mcr_blas_gemm(p->ctx, p->ta, p->tb, mcr_least(GEMM_ROWS, p->m - i), cols,
+                         p->upper ? j + cols : p->k, p->alpha,
                          p->ta == MCR_TRANSPOSED ? p->a + i : p->a + i * p->lda, p->lda,
                          p->tb == MCR_TRANSPOSED ? p->b + j * p->ldb : p->b + j, p->ldb, p->beta,
                          p->c + i * p->ldc + j, p->ldc);
+}
+
+static mcr_status run_gemm(gemm_job *job)
+{
+    int64_t tiles = mcr_parts(job->m, GEMM_ROWS) * mcr_parts(job->n, job->cols);
+    return mcr_shared_items(job->ctx, tiles, gemm_tile, job);
 }
 
 mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,
                            int64_t k, double alpha, const double *a, int64_t lda, const double *b,
                            int64_t ldb, double beta, double *c, int64_t ldc)
 {
-    gemm_job job = {ctx, ta, tb, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c};
-    int64_t tiles = mcr_parts(m, GEMM_ROWS) * mcr_parts(n, GEMM_COLS);
-    /* A loop of one item would give all threads to BLAS. */
-    return tiles == 1 ? mcr_alone(ctx, gemm_tile, &job) : mcr_parallel(ctx, tiles, gemm_tile, &job);
-}
-
-/* With a triangle most tiles end early: narrower ones skip more zeros. */
-enum { UPPER_COLS = 128 };
-
-static mcr_status upper_tile(void *arg, int64_t item, int worker)
-{
-    (void)worker;
-    const gemm_job *p = arg;
-    int64_t across = mcr_parts(p->n, UPPER_COLS);
-    int64_t i = item / across * GEMM_ROWS, j = item % across * UPPER_COLS;
-    int64_t cols = mcr_least(UPPER_COLS, p->n - j);
-    return mcr_blas_gemm(p->ctx, MCR_AS_IS, MCR_AS_IS, mcr_least(GEMM_ROWS, p->m - i), cols,
-                         j + cols, 1, p->a + i * p->lda, p->lda, p->b + j, p->ldb, 0,
-                         p->c + i * p->ldc + j, p->ldc);
+    return run_gemm(
+        &(gemm_job){ctx, ta, tb, m, n, k, lda, ldb, ldc, alpha, beta, a, b, c, GEMM_COLS, false});
 }
 
 mcr_status mcr_shared_times_upper(mcr *ctx, int64_t m, int64_t n, const double *a, int64_t lda,
                                   const double *upper, int64_t ldu, double *c, int64_t ldc)
 {
-    gemm_job job = {.ctx = ctx, .m = m, .n = n, .lda = lda, .ldb = ldu, .ldc = ldc};
-    job.a = a;
-    job.b = upper;
-    job.c = c;
-    int64_t tiles = mcr_parts(m, GEMM_ROWS) * mcr_parts(n, UPPER_COLS);
-    return tiles == 1 ? mcr_alone(ctx, upper_tile, &job)
-                      : mcr_parallel(ctx, tiles, upper_tile, &job);
+    return run_gemm(&(gemm_job){ctx, MCR_AS_IS, MCR_AS_IS, m, n, n, lda, ldu, ldc, 1, 0, a, upper,
+                                c, UPPER_COLS, true});
 }
 
 /* Rows of the transposed triangle end at the diagonal, and so do the rows of the result. */
@@ -85,13 +77,9 @@ static mcr_status turned_tile(void *arg, int64_t item, int worker)
 mcr_status mcr_shared_upper_times(mcr *ctx, int64_t n, const double *upper, int64_t ldu,
                                   const double *b, int64_t ldb, double *c, int64_t ldc)
 {
-    gemm_job job = {.ctx = ctx, .n = n, .lda = ldu, .ldb = ldb, .ldc = ldc};
-    job.a = upper;
-    job.b = b;
-    job.c = c;
-    int64_t tiles = mcr_parts(n, UPPER_COLS);
-    return tiles == 1 ? mcr_alone(ctx, turned_tile, &job)
-                      : mcr_parallel(ctx, tiles, turned_tile, &job);
+    gemm_job job = {
+        .ctx = ctx, .n = n, .lda = ldu, .ldb = ldb, .ldc = ldc, .a = upper, .b = b, .c = c};
+    return mcr_shared_items(ctx, mcr_parts(n, UPPER_COLS), turned_tile, &job);
 }
 
 typedef struct product_job {
@@ -126,15 +114,9 @@ mcr_status mcr_shared_multiply(mcr *ctx, int64_t n, const double *a, int64_t lda
     return s ? s : mcr_parallel_chunks(ctx, n, BAND, product_band, &j);
 }
 
-/* In squares that fit L1, so that neither side strides through memory. */
 void mcr_shared_mend(int64_t n, double *a, int64_t lda, const double *diagonal)
 {
-    enum { SIDE = 32 };
-    for (int64_t i0 = 0; i0 < n; i0 += SIDE)
-        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
-            for (int64_t i = i0; i < i0 + SIDE && i < n; i++)
-                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
-                    a[i * lda + j] = a[j * lda + i];
+    mcr_mirror(a, n, lda, sizeof *a);
     for (int64_t i = 0; i < n; i++)
         a[i * lda + i] = diagonal[i];
 }

@@ -9,7 +9,12 @@
 #ifndef MCR_LINALG_SHARED_H
 #define MCR_LINALG_SHARED_H
 
+#include "base/threads.h"
 #include "linalg/blas.h"
+
+/* A loop over items that call BLAS: one alone is run by mcr_alone, because a loop of one item would
+ * give all threads to BLAS. */
+mcr_status mcr_shared_items(mcr *ctx, int64_t count, mcr_work *work, void *arg);
 
 /* C = alpha op(A) op(B) + beta C; op(A) is m x k, op(B) is k x n. */
 mcr_status mcr_shared_gemm(mcr *ctx, mcr_transpose ta, mcr_transpose tb, int64_t m, int64_t n,

@@ -40,17 +40,6 @@ typedef struct lanczos {
     double *ritz, *value, *overlap;   /* BASIS x BASIS, BASIS, BASIS + 1 */
 } lanczos;
 
-static double norm(const double *x, int64_t n)
-{
-    return sqrt(mcr_dot(x, x, n));
-}
-
-static void scale(double *x, int64_t n, double factor)
-{
-    for (int64_t i = 0; i < n; i++)
-        x[i] *= factor;
-}
-
 /* w = the operator times v: its largest eigenvalue corresponds to the smallest of A. */
 static mcr_status apply(lanczos *l, const double *v)
 {
@@ -59,7 +48,7 @@ static mcr_status apply(lanczos *l, const double *v)
         return mcr_lapack_solve(l->ctx, l->n, 1, l->factor, l->n, l->w, 1);
     }
     mcr_status s = mcr_shared_multiply(l->ctx, l->n, l->a, l->n, v, 1, l->w);
-    scale(l->w, l->n, -1);
+    mcr_scale_by(l->w, l->n, -1);
     return s;
 }
 
@@ -85,15 +74,15 @@ static mcr_status extend(lanczos *l, bool *ended)
     mcr_status s = apply(l, v);
     if (s)
         return s;
-    double before = norm(l->w, l->n);
+    double before = mcr_norm(l->w, l->n);
     l->alpha[k] = mcr_dot(v, l->w, l->n);
     s = orthogonalise(l, k + 1);
-    l->beta[k] = norm(l->w, l->n);
+    l->beta[k] = mcr_norm(l->w, l->n);
     l->steps = k + 1;
     *ended = !(l->beta[k] > 1e-14 * before);
     if (!*ended) {
         memcpy(v + l->n, l->w, sizeof *v * (size_t)l->n);
-        scale(v + l->n, l->n, 1 / l->beta[k]);
+        mcr_scale_by(v + l->n, l->n, 1 / l->beta[k]);
     }
     return s;
 }
@@ -126,14 +115,14 @@ static mcr_status measure(lanczos *l, double *vector, mcr_smallest *out)
             return s;
         memcpy(vector, l->w, sizeof *vector * (size_t)l->n);
     }
-    scale(vector, l->n, 1 / norm(vector, l->n));
+    mcr_scale_by(vector, l->n, 1 / mcr_norm(vector, l->n));
     mcr_status s = mcr_shared_multiply(l->ctx, l->n, l->a, l->n, vector, 1, l->product);
     if (s)
         return s;
     out->value = mcr_dot(vector, l->product, l->n);
     for (int64_t i = 0; i < l->n; i++)
         l->product[i] -= out->value * vector[i];
-    out->residual = norm(l->product, l->n);
+    out->residual = mcr_norm(l->product, l->n);
     return isfinite(out->value) ? MCR_OK
                                 : mcr_fail(l->ctx, MCR_NUMERIC, "eigenvalues are not finite");
 }
@@ -158,7 +147,7 @@ static mcr_status run(lanczos *l, const double *start, int64_t most, double *vec
     bool ended = false;
     mcr_status s = MCR_OK;
     memcpy(l->basis, start, sizeof *start * (size_t)l->n);
-    scale(l->basis, l->n, 1 / norm(l->basis, l->n));
+    mcr_scale_by(l->basis, l->n, 1 / mcr_norm(l->basis, l->n));
     for (l->steps = 0; l->steps < most && !s && !ended;) {
         double doubt = 0;
         s = extend(l, &ended);
@@ -215,20 +204,19 @@ mcr_status mcr_smallest_eigen(mcr *ctx, int64_t n, const double *a, double bound
     lanczos l = {.ctx = ctx, .n = n, .a = a, .bound = bound};
     size_t m = BASIS, size = (size_t)n;
     double *start;
-    mcr_status s = MCR_NO_MEMORY;
     *out = (mcr_smallest){NAN, INFINITY, -INFINITY};
-    if (!mcr_alloc_doubles(ctx, size, &start, &l.w, &l.product) ||
-        !mcr_alloc_doubles(ctx, (uint64_t)(m + 1) * size, &l.basis) ||
-        !mcr_alloc_doubles(ctx, (uint64_t)m * m, &l.ritz) ||
-        !mcr_alloc_doubles(ctx, m + 1, &l.value, &l.overlap))
-        goto done;
+    if (!mcr_alloc_arrays(ctx, MCR_ARRAY(start, size), /* the block to free */
+                          MCR_ARRAY(l.w, size), MCR_ARRAY(l.product, size),
+                          MCR_ARRAY(l.basis, (uint64_t)(m + 1) * size),
+                          MCR_ARRAY(l.ritz, (uint64_t)m * m), MCR_ARRAY(l.value, m),
+                          MCR_ARRAY(l.overlap, m + 1)))
+        return MCR_NO_MEMORY;
     mcr_random r = mcr_random_stream(1, "smallest", 0);
     for (int64_t i = 0; i < n; i++)
         start[i] = mcr_random_normal(&r);
-    s = run(&l, start, n < PLAIN_STEPS ? n : PLAIN_STEPS, vector, out);
+    mcr_status s = run(&l, start, n < PLAIN_STEPS ? n : PLAIN_STEPS, vector, out);
     if (!s && !(out->value < -bound && is_near(&l, out)))
         s = by_inverse(&l, work, start, vector, out);
-done:
-    mcr_free_all(ctx, start, l.basis, l.w, l.product, l.ritz, l.value, l.overlap);
+    mcr_free(ctx, start);
     return s;
 }

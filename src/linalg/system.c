@@ -103,11 +103,9 @@ mcr_status mcr_system_add(mcr_system *y, int64_t count, const double *f, const d
                           int64_t ld)
 {
     add_job j = {y, count, ld, f, g};
-    int64_t stripes = (y->n + STRIPE - 1) / STRIPE;
     for (int64_t i = 0; i < y->n; i++)
         y->a[i * y->ld + i] = y->diagonal[i];
-    mcr_status s = stripes == 1 ? mcr_alone(y->ctx, add_stripe, &j)
-                                : mcr_parallel(y->ctx, stripes, add_stripe, &j);
+    mcr_status s = mcr_shared_items(y->ctx, mcr_parts(y->n, STRIPE), add_stripe, &j);
     for (int64_t i = 0; i < y->n; i++)
         y->diagonal[i] = y->a[i * y->ld + i];
     y->factored = true; /* the part below the diagonal is no longer A */
@@ -161,10 +159,7 @@ static mcr_status solve_columns(void *arg, int64_t item, int worker)
 mcr_status mcr_system_solve_lower(const mcr_system *y, int64_t count, double *b, int64_t ldb)
 {
     solve_job job = {y, count, ldb, b};
-    int64_t items = mcr_parts(count, SOLVE_COLS);
-    /* A loop of one item would give all threads to BLAS. */
-    return items == 1 ? mcr_alone(y->ctx, solve_columns, &job)
-                      : mcr_parallel(y->ctx, items, solve_columns, &job);
+    return mcr_shared_items(y->ctx, mcr_parts(count, SOLVE_COLS), solve_columns, &job);
 }
 
 double mcr_system_log(const mcr_system *y, int64_t i)

@@ -222,10 +222,16 @@ static void map_cos(void *a, int64_t n)
     sines(a, 1, n);
 }
 
-static void map_exp(void *a, int64_t n)
-{
-    MAP(a, n, exponential(x));
-}
+/* Functions of each element alone. */
+#define MAP_FUNCTION(name, expression)                                                             \
+    static void name(void *a, int64_t n)                                                           \
+    {                                                                                              \
+        MAP(a, n, expression);                                                                     \
+    }
+MAP_FUNCTION(map_exp, exponential(x))
+MAP_FUNCTION(map_log, logarithm(x))
+MAP_FUNCTION(map_tanh, hyperbolic_tangent(x))
+MAP_FUNCTION(map_sqrt, square_root(x))
 
 static void map_exp_scaled(void *a, double s, int64_t n)
 {
@@ -235,10 +241,10 @@ static void map_exp_scaled(void *a, double s, int64_t n)
 
 static void map_decay(void *a, double gamma, int64_t n)
 {
-    enum { STEP = TOGETHER * LANES };
+    enum { AT_ONCE = TOGETHER * LANES };
     vreal c = decay_exponent(gamma), far = decay_far(gamma), v[TOGETHER];
     real *at = a;
-    for (; n >= STEP; n -= STEP, at += STEP) {
+    for (; n >= AT_ONCE; n -= AT_ONCE, at += AT_ONCE) {
         UNROLL for (int i = 0; i < TOGETHER; i++) v[i] = load(at + i * LANES);
         decay(v, c, far);
         UNROLL for (int i = 0; i < TOGETHER; i++) store(at + i * LANES, v[i]);
@@ -249,21 +255,6 @@ static void map_decay(void *a, double gamma, int64_t n)
         decay(v, c, far);
         memcpy(at, v, (size_t)n * sizeof(real));
     }
-}
-
-static void map_log(void *a, int64_t n)
-{
-    MAP(a, n, logarithm(x));
-}
-
-static void map_tanh(void *a, int64_t n)
-{
-    MAP(a, n, hyperbolic_tangent(x));
-}
-
-static void map_sqrt(void *a, int64_t n)
-{
-    MAP(a, n, square_root(x));
 }
 
 static void map_power(void *a, int32_t p, int64_t n)
@@ -351,9 +342,20 @@ static void from_double(void *a, const double *from, int64_t n)
         x[i] = (real)from[i];
 }
 
+/* Sums of products are taken in so many vectors. */
+enum { SUMS = 4, STEP = SUMS * DOUBLE_LANES };
+
+INLINE double add_lanes(const vdouble sum[SUMS])
+{
+    vdouble all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    double total = 0;
+    for (int v = 0; v < DOUBLE_LANES; v++)
+        total += all[v];
+    return total;
+}
+
 static double dot(const void *a, const double *b, int64_t n)
 {
-    enum { SUMS = 4, STEP = SUMS * DOUBLE_LANES };
     const real *x = a;
     vdouble sum[SUMS] = {{0}};
     int64_t i = 0;
@@ -363,10 +365,7 @@ static double dot(const void *a, const double *b, int64_t n)
             int64_t at = i + v * DOUBLE_LANES;
             sum[v] = multiply_add_double(load_as_double(x + at), load_double(b + at), sum[v]);
         }
-    vdouble all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    double total = 0;
-    for (int v = 0; v < DOUBLE_LANES; v++)
-        total += all[v];
+    double total = add_lanes(sum);
     for (; i < n; i++)
         total = multiply_add_one_double((double)x[i], b[i], total);
     return total;
@@ -374,7 +373,6 @@ static double dot(const void *a, const double *b, int64_t n)
 
 static double moment(const void *a, const double *b, double at, int64_t n)
 {
-    enum { SUMS = 4, STEP = SUMS * DOUBLE_LANES };
     const real *w = a;
     vdouble sum[SUMS] = {{0}}, centre = splat_double(at);
     int64_t i = 0;
@@ -385,10 +383,7 @@ static double moment(const void *a, const double *b, double at, int64_t n)
             vdouble k = load_as_double(w + i + v * DOUBLE_LANES);
             sum[v] = multiply_add_double(k * x, x, sum[v]);
         }
-    vdouble all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    double total = 0;
-    for (int v = 0; v < DOUBLE_LANES; v++)
-        total += all[v];
+    double total = add_lanes(sum);
     for (; i < n; i++)
         total = multiply_add_one_double((double)w[i] * (b[i] - at), b[i] - at, total);
     return total;

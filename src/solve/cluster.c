@@ -141,11 +141,6 @@ static mcr_status move(state *t, const int64_t *object, int64_t count)
     return s;
 }
 
-static double sum_at(const state *t, int64_t c, int64_t i)
-{
-    return t->wide ? t->s[i * t->k + c] : t->s[c * t->n + i];
-}
-
 /* Recomputes sums of clusters in which rounding errors could have accumulated: weights and q. */
 static void sum_clusters(state *t)
 {
@@ -153,7 +148,7 @@ static void sum_clusters(state *t)
     memset(t->q, 0, sizeof *t->q * (size_t)t->k);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[t->of[i]] += t->p->weight[i];
-        t->q[t->of[i]] += t->p->weight[i] * sum_at(t, t->of[i], i);
+        t->q[t->of[i]] += t->p->weight[i] * mcr_cluster_sum(t, t->s, t->of[i], i);
     }
 }
 
@@ -180,7 +175,7 @@ static mcr_status place_all(state *t)
 static double distance(const state *t, int64_t i, int64_t c)
 {
     double w = t->weight[c];
-    return t->diagonal[i] - 2 * sum_at(t, c, i) / w + t->q[c] / (w * w);
+    return t->diagonal[i] - 2 * mcr_cluster_sum(t, t->s, c, i) / w + t->q[c] / (w * w);
 }
 
 static double objective(const state *t)
@@ -309,8 +304,8 @@ static mcr_status move_one(state *t, int64_t i, int64_t to)
 {
     int64_t from = t->of[i];
     double w = t->p->weight[i];
-    t->q[to] += 2 * w * sum_at(t, to, i) + w * w * t->diagonal[i];
-    t->q[from] -= 2 * w * sum_at(t, from, i) - w * w * t->diagonal[i];
+    t->q[to] += 2 * w * mcr_cluster_sum(t, t->s, to, i) + w * w * t->diagonal[i];
+    t->q[from] -= 2 * w * mcr_cluster_sum(t, t->s, from, i) - w * w * t->diagonal[i];
     t->next[i] = (int32_t)to;
     if (!t->wide)
         return move(t, &i, 1);

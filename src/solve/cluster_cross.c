@@ -50,10 +50,7 @@ mcr_status mcr_cluster_cross_open(state *t)
 
 void mcr_cluster_cross_close(state *t)
 {
-    for (int i = 0; i < 2; i++) {
-        mcr_free(t->ctx, t->parent[i].of);
-    }
-    mcr_free(t->ctx, t->centre);
+    mcr_free_all(t->ctx, t->parent[0].of, t->parent[1].of, t->centre);
     mcr_budget_give(t->ctx, t->crosses);
 }
 
@@ -91,16 +88,12 @@ bool mcr_cluster_can_cross(const state *t)
 
 /* ---- a start ----------------------------------------------------------------------------------*/
 
-static double sum_at(const state *t, const parent *p, int64_t c, int64_t i)
-{
-    return t->wide ? p->s[i * t->k + c] : p->s[c * t->n + i];
-}
-
 static double distance(const state *t, const mcr_cluster_centre *c, int64_t i)
 {
     const parent *p = &t->parent[c->parent];
     double w = p->weight[c->cluster];
-    return t->diagonal[i] - 2 * sum_at(t, p, c->cluster, i) / w + p->q[c->cluster] / (w * w);
+    return t->diagonal[i] - 2 * mcr_cluster_sum(t, p->s, c->cluster, i) / w +
+           p->q[c->cluster] / (w * w);
 }
 
 /* between[a k + b]: squared distance of centre a of the first result to centre b of the second. */

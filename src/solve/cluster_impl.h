@@ -85,6 +85,12 @@ static inline double mcr_cluster_scale(const mcr_cluster_state *t, double at)
 {
     return fmax(at, 1e-9 * t->total);
 }
+/* Of cluster c at object i, in sums laid out like those of the state. */
+static inline double mcr_cluster_sum(const mcr_cluster_state *t, const double *s, int64_t c,
+                                     int64_t i)
+{
+    return t->wide ? s[i * t->k + c] : s[c * t->n + i];
+}
 /* The rounding error of a distance of object i. Smaller differences are ignored, so that kernel
  * values and features, which round differently, make the same choices. */
 static inline double mcr_cluster_rounding(const mcr_cluster_state *t, int64_t i, double distance)

@@ -137,23 +137,20 @@ mcr_status mcr_conjugate_solve(const mcr_conjugate *c, const double *b, double *
     mcr_team *team = mcr_team_of_rows(c->ctx);
     if (team && team->conjugate && t.k == 1)
         return team->conjugate(team, c, b, x, norm, steps);
-    int64_t all = t.n * t.k;
-    double *buffer = mcr_alloc_zero(c->ctx, (uint64_t)(4 * (all + t.k)), sizeof *buffer);
-    if (!buffer)
+    size_t all = (size_t)(t.n * t.k), k = (size_t)t.k;
+    void *block = mcr_alloc_arrays(c->ctx, MCR_ARRAY(t.r, all), MCR_CLEARED(t.p, all),
+                                   MCR_ARRAY(t.ap, all), MCR_ARRAY(t.z, c->precondition ? all : 0),
+                                   MCR_CLEARED(t.square, k), MCR_ARRAY(t.length, k),
+                                   MCR_ARRAY(t.norm, k), MCR_ARRAY(t.enough, k));
+    if (!block)
         return MCR_NO_MEMORY;
-    t.r = buffer;
-    t.p = t.r + all;
-    t.ap = t.p + all;
-    t.z = c->precondition ? t.ap + all : t.r;
-    t.square = t.ap + 2 * all;
-    t.length = t.square + t.k;
-    t.norm = t.length + t.k;
-    t.enough = t.norm + t.k;
+    if (!c->precondition)
+        t.z = t.r;
     for (int64_t o = 0; o < t.k; o++)
         t.enough[o] = c->enough;
-    memset(x, 0, sizeof *x * (size_t)all);
-    memcpy(t.r, b, sizeof *b * (size_t)all);
+    memset(x, 0, sizeof *x * all);
+    memcpy(t.r, b, sizeof *b * all);
     mcr_status s = iterate(&t, norm);
-    mcr_free(c->ctx, buffer);
+    mcr_free(c->ctx, block);
     return s;
 }

@@ -74,17 +74,14 @@ static mcr_status apply_features(const state *t, int view, int64_t rows, const d
     mcr_gram *gram = t->p->gram[view];
     mcr_rows all = mcr_gram_all(gram);
     double *column = t->turned, *feature = column + ROWS * t->n;
-    for (int64_t i = 0; i < t->n; i++)
-        for (int64_t c = 0; c < rows; c++)
-            column[i * rows + c] = v[c * t->n + i];
+    mcr_transposed(v, rows, t->n, column);
     mcr_status s = mcr_gram_project(gram, all, column, rows, feature);
     if (!s)
         s = mcr_system_solve(&t->view[view], rows, feature);
     if (!s)
         s = mcr_gram_expand(gram, all, feature, rows, column);
-    for (int64_t i = 0; i < t->n && !s; i++)
-        for (int64_t c = 0; c < rows; c++)
-            out[c * t->n + i] = column[i * rows + c];
+    if (!s)
+        mcr_transposed(column, t->n, rows, out);
     return s;
 }
 

@@ -226,22 +226,15 @@ mcr_status mcr_descent_solve(mcr *ctx, const mcr_descent *p, double *x, mcr_desc
     size_t n = (size_t)p->n;
     *result = (mcr_descent_result){.f = NAN, .slope = NAN, .gained = NAN};
     descent t = {.ctx = ctx, .p = p, .began = mcr_now(), .x = x, .fresh = true};
-    t.g = mcr_alloc_zero(ctx, 6 * n, sizeof *t.g);
-    t.h = mcr_alloc(ctx, (uint64_t)n * n, sizeof *t.h);
-    t.held = mcr_alloc_zero(ctx, n, sizeof *t.held);
-    mcr_status s = t.g && t.h && t.held ? MCR_OK : MCR_NO_MEMORY;
-    if (!s) {
-        t.next = t.g + n;
-        t.d = t.next + n;
-        t.s = t.d + n;
-        t.y = t.s + n;
-        t.hy = t.y + n;
-        s = iterate(&t, result);
-    }
+    void *block = mcr_alloc_arrays(ctx, MCR_CLEARED(t.g, n), MCR_CLEARED(t.next, n),
+                                   MCR_CLEARED(t.d, n), MCR_CLEARED(t.s, n), MCR_CLEARED(t.y, n),
+                                   MCR_CLEARED(t.hy, n), MCR_ARRAY(t.h, (uint64_t)n * n),
+                                   MCR_CLEARED(t.held, n));
+    mcr_status s = block ? iterate(&t, result) : MCR_NO_MEMORY;
     if (!s && p->inverse && t.fresh)
         p->inverse[0] = 0;
     else if (!s && p->inverse)
         memcpy(p->inverse, t.h, sizeof *t.h * n * n);
-    mcr_free_all(ctx, t.g, t.h, t.held);
+    mcr_free(ctx, block);
     return s;
 }

@@ -66,7 +66,7 @@ static mcr_status measure(mcr_falkon *t, bool precise)
         t->square += t->w[k] * t->w[k];
     }
     r->objective = pass.sum + mu / 2 * t->square;
-    r->gradient = s ? NAN : sqrt(mcr_dot(t->g, t->g, t->size));
+    r->gradient = s ? NAN : mcr_norm(t->g, t->size);
     r->gap = r->gradient * r->gradient / (2 * mu);
     r->distance = r->gradient / mu;
     if (!s && !isfinite(r->objective + r->gradient))

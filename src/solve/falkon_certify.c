@@ -73,7 +73,7 @@ static mcr_status measure_point(mcr_falkon *t)
         s = above_tangents(t, &above);
     if (s)
         return s;
-    double gradient = sqrt(mcr_dot(t->step, t->step, t->size));
+    double gradient = mcr_norm(t->step, t->size);
     double gap = above + gradient * gradient / (2 * mu);
     t->polished = gap <= t->p->gap * fabs(r->objective);
     r->stop = t->polished ? MCR_STOP_OPTIMAL : MCR_STOP_STUCK;
@@ -186,7 +186,7 @@ static mcr_status look_closer(mcr_falkon *t, mcr_span_known *known, const sums *
     if (s)
         return s;
     r->objective += mu / 2 * (t->square - before);
-    r->gradient = sqrt(mcr_dot(t->g, t->g, t->size));
+    r->gradient = mcr_norm(t->g, t->size);
     r->gap = t->above + r->gradient * r->gradient / (2 * mu);
     if (r->stop == MCR_STOP_OPTIMAL && !(r->gap <= t->p->gap * fabs(r->objective)))
         r->stop = MCR_STOP_STUCK;

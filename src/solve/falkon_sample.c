@@ -279,7 +279,7 @@ static mcr_status step_sample(mcr_falkon *t, bool first)
                        .apply = apply_sample,
                        .precondition = mcr_falkon_precondition,
                        .self = t,
-                       .enough = 0.1 * sqrt(mcr_dot(t->g, t->g, t->size)),
+                       .enough = 0.1 * mcr_norm(t->g, t->size),
                        .most = MOST};
     if (t->quick && !first)
         return mcr_conjugate_solve(&c, t->g, t->step, &norm, &steps);

@@ -84,6 +84,14 @@ static mcr_status multiply(mcr *ctx, const mcr_leading *p, int64_t rows, const d
                            p->lda, 0, av, p->n);
 }
 
+/* to = factor by from + keep to: rows of n, where those of `by` are k->most apart. */
+static mcr_status combine(const krylov *k, int64_t rows, int64_t depth, double factor,
+                          const double *by, const double *from, double keep, double *to)
+{
+    return mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, rows, k->n, depth, factor, by, k->most,
+                           from, k->n, keep, to, k->n);
+}
+
 /* ---- a step -----------------------------------------------------------------------------------*/
 
 /* Row i of r minus its part in V. */
@@ -91,21 +99,7 @@ static mcr_status remove_basis(krylov *k, double *r, int64_t rows)
 {
     mcr_status s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_TRANSPOSED, rows, k->size, k->n, 1, r,
                                    k->n, k->v, k->n, 0, k->s, k->most);
-    if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, rows, k->n, k->size, -1, k->s, k->most,
-                            k->v, k->n, 1, r, k->n);
-    return s;
-}
-
-static double length_of(const double *v, int64_t n)
-{
-    return sqrt(mcr_dot(v, v, n));
-}
-
-static void scale(double *v, int64_t n, double by)
-{
-    for (int64_t i = 0; i < n; i++)
-        v[i] *= by;
+    return s ? s : combine(k, rows, k->size, -1, k->s, k->v, 1, r);
 }
 
 /* The rows of r become orthonormal rows of `to`, fewer where they depend on each other: through the
@@ -116,12 +110,12 @@ static mcr_status orthonormal_rows(krylov *k, double *r, double *to, int64_t *ro
     int64_t from = 0, count = 0, b = *rows;
     double value[MOST_BLOCK];
     for (int64_t i = 0; i < b; i++) {
-        double length = length_of(r + i * k->n, k->n);
+        double length = mcr_norm(r + i * k->n, k->n);
         if (!(length > 0))
             continue;
         if (from < i)
             memmove(r + from * k->n, r + i * k->n, sizeof *r * (size_t)k->n);
-        scale(r + from++ * k->n, k->n, 1 / length);
+        mcr_scale_by(r + from++ * k->n, k->n, 1 / length);
     }
     mcr_status s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_TRANSPOSED, from, from, k->n, 1, r, k->n,
                                    r, k->n, 0, k->s, k->most);
@@ -132,12 +126,10 @@ static mcr_status orthonormal_rows(krylov *k, double *r, double *to, int64_t *ro
             continue;
         if (count < i)
             memmove(k->s + count * k->most, k->s + i * k->most, sizeof *k->s * (size_t)from);
-        scale(k->s + count++ * k->most, from, 1 / sqrt(value[i]));
+        mcr_scale_by(k->s + count++ * k->most, from, 1 / sqrt(value[i]));
     }
     *rows = count;
-    return s ? s
-             : mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, count, k->n, from, 1, k->s, k->most, r,
-                               k->n, 0, to, k->n);
+    return s ? s : combine(k, count, from, 1, k->s, r, 0, to);
 }
 
 /* The rows of r, made orthonormal to V and to each other, join it; *added: how many. */
@@ -178,15 +170,13 @@ static mcr_status project(krylov *k, int64_t *pairs)
     mcr_status s = mcr_shared_eigen(k->ctx, k->size, k->y, k->most, k->theta);
     const double *y = k->y + (k->size - *pairs) * k->most; /* in ascending order */
     if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, *pairs, k->n, k->size, 1, y, k->most,
-                            k->v, k->n, 0, k->r, k->n);
+        s = combine(k, *pairs, k->size, 1, y, k->v, 0, k->r);
     for (int64_t i = 0; i < *pairs && !s; i++)
-        scale(k->r + i * k->n, k->n, -k->theta[k->size - *pairs + i]);
+        mcr_scale_by(k->r + i * k->n, k->n, -k->theta[k->size - *pairs + i]);
     if (!s)
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, *pairs, k->n, k->size, 1, y, k->most,
-                            k->av, k->n, 1, k->r, k->n);
+        s = combine(k, *pairs, k->size, 1, y, k->av, 1, k->r);
     for (int64_t i = 0; i < *pairs && !s; i++)
-        k->length[*pairs - 1 - i] = length_of(k->r + i * k->n, k->n);
+        k->length[*pairs - 1 - i] = mcr_norm(k->r + i * k->n, k->n);
     return s;
 }
 
@@ -196,9 +186,7 @@ static mcr_status restart(krylov *k, int64_t keep, double *buffer)
     double *both[] = {k->v, k->av};
     mcr_status s = MCR_OK;
     for (int t = 0; t < 2 && !s; t++) {
-        s = mcr_shared_gemm(k->ctx, MCR_AS_IS, MCR_AS_IS, keep, k->n, k->size, 1,
-                            k->y + (k->size - keep) * k->most, k->most, both[t], k->n, 0, buffer,
-                            k->n);
+        s = combine(k, keep, k->size, 1, k->y + (k->size - keep) * k->most, both[t], 0, buffer);
         if (!s)
             memcpy(both[t], buffer, sizeof *buffer * (size_t)(keep * k->n));
     }
@@ -227,14 +215,6 @@ static int64_t choose_residuals(krylov *k, int64_t pairs, double limit)
             memcpy(k->r + (k->pairs + count++) * k->n, k->r + (pairs - 1 - c) * k->n,
                    sizeof *k->r * (size_t)k->n);
     return count;
-}
-
-static double worst_of(const krylov *k, int64_t wanted)
-{
-    double worst = 0;
-    for (int64_t c = 0; c < wanted; c++)
-        worst = fmax(worst, k->length[c]);
-    return worst;
 }
 
 static bool must_stop(const krylov *k, mcr_leading_result *result, double began, double worst)
@@ -278,7 +258,7 @@ static mcr_status iterate(krylov *k, mcr_leading_result *result)
             s = project(k, &pairs);
         if (s)
             return s;
-        double worst = k->size < wanted ? INFINITY : worst_of(k, wanted);
+        double worst = k->size < wanted ? INFINITY : mcr_largest_of(k->length, wanted);
         /* Slightly less than requested: the certificate is recomputed, with other rounding
          * errors. */
         double limit = 0.9 * k->p->tolerance * largest_size(k);
@@ -342,8 +322,7 @@ static mcr_status by_krylov(mcr *ctx, const mcr_leading *p, double *value, doubl
         s = mcr_fail(ctx, MCR_STOPPED, "interrupted before there were %lld eigenvectors",
                      (long long)p->count);
     if (!s)
-        s = mcr_shared_gemm(ctx, MCR_AS_IS, MCR_AS_IS, p->count, p->n, k.size, 1,
-                            k.y + (k.size - p->count) * k.most, k.most, k.v, p->n, 0, vector, p->n);
+        s = combine(&k, p->count, k.size, 1, k.y + (k.size - p->count) * k.most, k.v, 0, vector);
     if (!s) {
         memcpy(value, k.theta + k.size - p->count, sizeof *value * (size_t)p->count);
         reverse(p->count, p->n, value, vector);
@@ -429,19 +408,17 @@ static mcr_status certify(mcr *ctx, const mcr_leading *p, const double *value, c
                           mcr_leading_result *result)
 {
     int64_t n = p->n;
-    double worst = 0, largest = 0;
+    double worst = 0, largest = mcr_largest_of(value, p->count);
     double *product = mcr_alloc(ctx, (size_t)mcr_least(ROWS, p->count),
                                 (size_t)n * sizeof *product);
     mcr_status s = product ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t c = 0; c < p->count; c++)
-        largest = fmax(largest, fabs(value[c]));
     for (int64_t first = 0; first < p->count && !s; first += ROWS) {
         int64_t rows = mcr_least(ROWS, p->count - first);
         s = multiply(ctx, p, rows, vector + first * n, product);
         for (int64_t c = 0; c < rows && !s; c++) {
             for (int64_t i = 0; i < n; i++)
                 product[c * n + i] -= value[first + c] * vector[(first + c) * n + i];
-            worst = fmax(worst, length_of(product + c * n, n));
+            worst = fmax(worst, mcr_norm(product + c * n, n));
         }
     }
     result->residual = largest > 0 ? worst / largest : worst;

@@ -9,20 +9,21 @@
 #include <stdio.h>
 
 #include "base/team.h"
+#include "linalg/blas.h"
 #include "solve/leading.h"
 #include "solve/shifted.h"
 
-/* The rows of v as columns. */
-static void turn(const double *v, int64_t rows, int64_t cols, double *to)
-{
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < cols; c++)
-            to[c * rows + r] = v[r * cols + c];
-}
+typedef struct matrix {
+    mcr_gram *gram;
+    bool features; /* D'D, else K */
+} matrix;
 
-/* av = v K, or v D'D if `features`, for rows of v. */
-static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *av, bool features)
+/* av = v A for rows of v. */
+static mcr_status times(void *arg, int64_t rows, const double *v, double *av)
 {
+    const matrix *of = arg;
+    mcr_gram *gram = of->gram;
+    bool features = of->features;
     mcr *ctx = mcr_gram_context(gram);
     mcr_rows all = mcr_gram_all(gram);
     int64_t n = mcr_gram_rows(gram), size = features ? mcr_gram_width(gram) : n;
@@ -30,25 +31,15 @@ static mcr_status times(mcr_gram *gram, int64_t rows, const double *v, double *a
     double *b = mcr_alloc(ctx, (size_t)n, (size_t)rows * sizeof *b);
     mcr_status s = a && b ? MCR_OK : MCR_NO_MEMORY;
     if (!s) {
-        turn(v, rows, size, a);
+        mcr_transposed(v, rows, size, a);
         s = features ? mcr_gram_expand(gram, all, a, rows, b) : mcr_gram_multiply(gram, a, rows, b);
     }
     if (!s && features)
         s = mcr_gram_project(gram, all, b, rows, a);
     if (!s)
-        turn(features ? a : b, size, rows, av);
+        mcr_transposed(features ? a : b, size, rows, av);
     mcr_free_all(ctx, a, b);
     return s;
-}
-
-static mcr_status times_values(void *arg, int64_t rows, const double *v, double *av)
-{
-    return times(arg, rows, v, av, false);
-}
-
-static mcr_status times_features(void *arg, int64_t rows, const double *v, double *av)
-{
-    return times(arg, rows, v, av, true);
 }
 
 /* w: width x count, of the eigenvectors `own` of D'D (count x width); and u of them. */
@@ -58,7 +49,7 @@ static mcr_status find_u(mcr_gram *gram, int64_t count, const double *value, con
     mcr *ctx = mcr_gram_context(gram);
     int64_t n = mcr_gram_rows(gram), wide = mcr_gram_width(gram);
     double *y = mcr_alloc(ctx, (size_t)n, (size_t)count * sizeof *y);
-    turn(own, count, wide, w);
+    mcr_transposed(own, count, wide, w);
     mcr_status s = y ? mcr_gram_expand(gram, mcr_gram_all(gram), w, count, y) : MCR_NO_MEMORY;
     for (int64_t c = 0; c < count && !s; c++)
         for (int64_t i = 0; i < n; i++)
@@ -116,9 +107,8 @@ static mcr_status fill(mcr_gram *gram, mcr_system *y)
     if (mcr_gram_width(gram) == 0)
         return mcr_gram_fill_system(gram, y, NULL, true);
     mcr_status s = mcr_gram_fill_weighted(gram, y, mcr_gram_all(gram), NULL);
-    for (int64_t k = 0; k < y->n && !s; k++)
-        for (int64_t l = 0; l < k; l++)
-            y->a[l * y->ld + k] = y->a[k * y->ld + l];
+    if (!s)
+        mcr_system_mirror(y);
     return s;
 }
 
@@ -129,7 +119,7 @@ mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *how, double *valu
     int64_t n = mcr_gram_rows(gram), p = mcr_gram_width(gram);
     const mcr_team *team = mcr_team_of_rows(ctx); /* others have more rows */
     bool features = p > 0 && (p <= n || team);
-    bool matrix = team && team->leading ? false
+    bool direct = team && team->leading ? false
                   : p > 0               ? mcr_shifted_is_direct(gram)
                                         : mcr_leading_by_lapack(n, how->count);
     mcr_leading problem = *how;
@@ -137,13 +127,13 @@ mcr_status mcr_leading_gram(mcr_gram *gram, const mcr_leading *how, double *valu
     char what[64];
     snprintf(what, sizeof what, "%s: the %s", how->phase, p > 0 ? "covariance" : "kernel matrix");
     problem.n = features ? p : n;
-    mcr_status s = matrix ? mcr_system_open(&y, ctx, problem.n, what) : MCR_OK;
-    if (!s && matrix)
+    mcr_status s = direct ? mcr_system_open(&y, ctx, problem.n, what) : MCR_OK;
+    if (!s && direct)
         s = fill(gram, &y);
     problem.a = y.a;
     problem.lda = y.ld;
-    problem.multiply = matrix ? NULL : features ? times_features : times_values;
-    problem.arg = gram;
+    problem.multiply = direct ? NULL : times;
+    problem.arg = &(matrix){gram, features};
     if (!s && features)
         s = by_features(gram, &problem, value, vector, w, result);
     else if (!s)

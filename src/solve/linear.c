@@ -360,21 +360,14 @@ mcr_status mcr_linear_evaluate(mcr_gram *d, const mcr_qp *p, const double *b, do
     return s || mcr_gram_is_restricted(d) ? s : find_errors(d, p, b, g, r);
 }
 
-static double take_given(const void *self, int64_t first, int64_t count, const double *y, double *a)
-{
-    (void)y;
-    memcpy(a, (const double *)self + first, sizeof *a * (size_t)count);
-    return 0;
-}
-
 mcr_status mcr_linear_evaluate_at(mcr_gram *d, const mcr_qp *p, const double *b, double reach,
                                   double *g, double *w, mcr_qp_result *r)
 {
     int64_t wide = mcr_gram_width(d);
     double square = 0, *u = mcr_alloc(mcr_gram_context(d), (size_t)wide, sizeof *u);
     mcr_round pass = {.x = mcr_gram_all(d), .precise = true, .outputs = 1, .c = w, .y = g, .u = u};
-    pass.work = take_given;
-    pass.self = b;
+    pass.work = mcr_round_given;
+    pass.self = &(mcr_given){b, 1};
     mcr_status s = u ? mcr_gram_factor_round(d, &pass) : MCR_NO_MEMORY;
     for (int64_t k = 0; k < wide && !s; k++)
         square += (u[k] - w[k]) * (u[k] - w[k]);

@@ -142,13 +142,11 @@ mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **
 
 #else
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* there are no programs */
+
 mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *cost,
                        const double *low, const double *high)
 {
-    (void)columns;
-    (void)cost;
-    (void)low;
-    (void)high;
     *out = NULL;
     return mcr_fail(ctx, MCR_IO,
                     "linear programs need CLP, and this version of Mercer was built without it: "
@@ -157,26 +155,16 @@ mcr_status mcr_lp_open(mcr_lp **out, mcr *ctx, int64_t columns, const double *co
 
 void mcr_lp_close(mcr_lp *lp)
 {
-    (void)lp;
 }
 
 mcr_status mcr_lp_add(mcr_lp *lp, double lower, double upper, const double *value)
 {
-    (void)lp;
-    (void)lower;
-    (void)upper;
-    (void)value;
     return MCR_BAD_CALL;
 }
 
 mcr_status mcr_lp_solve(mcr_lp *lp, double seconds, bool *ended, const double **x,
                         const double **dual)
 {
-    (void)lp;
-    (void)seconds;
-    (void)ended;
-    (void)x;
-    (void)dual;
     return MCR_BAD_CALL;
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/blas.h"
 #include "linalg/lapack.h"
 
 enum { WARM_STEPS = 30, MOST_STEPS = 100 };
@@ -44,11 +45,9 @@ static void place(mcr_bounded *b, int64_t i)
  * difference is the slope and whose product with the distance is about mu. */
 static void start(mcr_interior *lp)
 {
-    double size = 0, mu = 0;
+    double size = mcr_largest_of(lp->cost, lp->n), mu = 0;
     int64_t count = 0;
     mcr_bounded *x = &lp->x, *r = &lp->r;
-    for (int64_t k = 0; k < lp->n; k++)
-        size = fmax(size, fabs(lp->cost[k]));
     for (int64_t k = 0; k < lp->n; k++) {
         bool is = is_free(x, k);
         x->below[k] = x->above[k] = 0.5 * (x->high[k] - x->low[k]);
@@ -157,11 +156,8 @@ static mcr_status shrink(mcr_interior *lp, double *mu)
 static mcr_status start_again(mcr_interior *lp)
 {
     mcr_bounded *r = &lp->r;
-    double mu = fmax(STEP_BACK * lp->mu, 1e-300), size = 0, largest = 0;
-    for (int64_t k = 0; k < lp->n; k++)
-        size = fmax(size, fabs(lp->cost[k]));
-    for (int64_t i = 0; i < lp->solved; i++)
-        largest = fmax(largest, fabs(lp->dual[i]));
+    double mu = fmax(STEP_BACK * lp->mu, 1e-300);
+    double size = mcr_largest_of(lp->cost, lp->n), largest = mcr_largest_of(lp->dual, lp->solved);
     mcr_status s = mcr_interior_times(lp, lp->x.x, lp->product);
     if (!s)
         s = shrink(lp, &mu);
@@ -185,7 +181,7 @@ static mcr_status start_again(mcr_interior *lp)
 static mcr_status find_residuals(mcr_interior *lp, double *off)
 {
     mcr_bounded *x = &lp->x, *r = &lp->r;
-    double sum = 0, rows = 0, columns = 0, size = 0, wide = 1;
+    double sum = 0, rows = 0, columns = 0, size = mcr_largest_of(lp->cost, lp->n), wide = 1;
     int64_t count = 0;
     mcr_status s = mcr_interior_times(lp, x->x, lp->off_rows);
     if (!s)
@@ -201,7 +197,6 @@ static mcr_status find_residuals(mcr_interior *lp, double *off)
         bool is = is_free(x, k);
         lp->off_columns[k] = is ? lp->cost[k] - lp->off_columns[k] - x->s[k] + x->t[k] : 0;
         columns = fmax(columns, fabs(lp->off_columns[k]));
-        size = fmax(size, fabs(lp->cost[k]));
         sum += x->s[k] * x->below[k] + x->t[k] * x->above[k];
         count += 2 * is;
     }

@@ -83,14 +83,6 @@ static void add(const state *t, double *to, double c, const double *x)
         to[i] += c * x[i];
 }
 
-static double largest(const state *t, const double *x)
-{
-    double most = 0;
-    for (int64_t i = 0; i < t->count; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 /* The loss of all objects at f, with its gradient. */
 static double loss_at(const state *t, const double *f)
 {
@@ -156,7 +148,7 @@ static mcr_status look(state *t, const double *a, const double *f)
         t->rest.v[i] = -(t->p->mu * a[i] + t->gradient[i]);
     mcr_status s = multiply(t, t->rest.v, t->rest.gv);
     r->objective = t->loss + t->p->mu / 2 * dot(t, a, f);
-    r->rest = largest(t, t->rest.v);
+    r->rest = mcr_largest_of(t->rest.v, t->count);
     r->gap = fmax(0, dot(t, t->rest.v, t->rest.gv) / (2 * t->p->mu));
     if (!s)
         t->known = !t->use_low || t->factor.l == t->gram;
@@ -418,7 +410,7 @@ static mcr_status walk(void *self, mcr_walk *w)
 static mcr_status begin(state *t, double *a, double *f)
 {
     mcr_status s = MCR_OK;
-    if (largest(t, a) > 0)
+    if (mcr_largest_of(a, t->count) > 0)
         s = multiply_from_scratch(t, a, f);
     else
         memset(f, 0, sizeof *f * (size_t)t->count);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gram/factor.h"
+#include "linalg/blas.h"
 
 /* A share of the trace that is rounding; what may be left of it, as a share of mu, where steps are
  * near enough to those of G. */
@@ -54,21 +55,11 @@ void mcr_newton_factor_close(mcr_newton_factor *t, mcr *ctx)
     mcr_system_close(&t->inner);
 }
 
-/* u = L' v and y = L u. */
-static mcr_status project(const mcr_newton_factor *t, const double *v, double *u)
-{
-    return mcr_gram_project(t->l, mcr_gram_all(t->l), v, t->p->columns, u);
-}
-
-static mcr_status expand(const mcr_newton_factor *t, const double *u, double *y)
-{
-    return mcr_gram_expand(t->l, mcr_gram_all(t->l), u, t->p->columns, y);
-}
-
 mcr_status mcr_newton_factor_multiply(mcr_newton_factor *t, const double *v, double *gv)
 {
-    mcr_status s = project(t, v, t->space);
-    return s ? s : expand(t, t->space, gv);
+    mcr_rows all = mcr_gram_all(t->l);
+    mcr_status s = mcr_gram_project(t->l, all, v, t->p->columns, t->space);
+    return s ? s : mcr_gram_expand(t->l, all, t->space, t->p->columns, gv);
 }
 
 /* ---- the system -------------------------------------------------------------------------------*/
@@ -137,6 +128,7 @@ mcr_status mcr_newton_factor_fill(mcr_newton_factor *t, const double *f)
 mcr_status mcr_newton_factor_step(mcr_newton_factor *t, const double *f, const double *rest,
                                   double *step)
 {
+    mcr_rows all = mcr_gram_all(t->l);
     int64_t k = t->p->columns, rank = t->rank;
     double *by_column = t->work[0], *moved = t->work[2]; /* rank is n at most */
     mcr_status s = t->factored ? MCR_OK : mcr_newton_factor_fill(t, f);
@@ -144,15 +136,15 @@ mcr_status mcr_newton_factor_step(mcr_newton_factor *t, const double *f, const d
         memcpy(t->at, f, sizeof *f * (size_t)(t->n * k));
     t->factored = !s;
     if (!s)
-        s = project(t, rest, t->space);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        by_column[i % k * rank + i / k] = t->space[i];
+        s = mcr_gram_project(t->l, all, rest, k, t->space);
+    if (!s)
+        mcr_transposed(t->space, rank, k, by_column);
     if (!s)
         s = mcr_system_solve(&t->inner, 1, by_column);
-    for (int64_t i = 0; i < rank * k && !s; i++)
-        t->space[i] = by_column[i % k * rank + i / k];
     if (!s)
-        s = expand(t, t->space, moved);
+        mcr_transposed(by_column, k, rank, t->space);
+    if (!s)
+        s = mcr_gram_expand(t->l, all, t->space, k, moved);
     if (s)
         return s;
     t->p->curve(t->p->self, 0, t->n, t->at, moved, step);

@@ -64,14 +64,6 @@ typedef struct state {
     double began;
 } state;
 
-static double largest(const double *v, int64_t count)
-{
-    double most = 0;
-    for (int64_t i = 0; i < count; i++)
-        most = fmax(most, fabs(v[i]));
-    return most;
-}
-
 /* to = diag(root) v; the same array is allowed. */
 static void scale(const state *t, const double *v, double *to)
 {
@@ -129,8 +121,8 @@ static mcr_status by_features(state *t)
         s = mcr_system_solve(y, t->k, t->w);
     for (t->of->steps = 1; t->of->steps <= MOST && !s; t->of->steps++) {
         s = find_rest(t);
-        double now = s ? 0 : largest(t->wide, t->p * t->k);
-        if (s || now <= 4 * DBL_EPSILON * largest(t->w, t->p * t->k) || now > 0.25 * off)
+        double now = s ? 0 : mcr_largest_of(t->wide, t->p * t->k);
+        if (s || now <= 4 * DBL_EPSILON * mcr_largest_of(t->w, t->p * t->k) || now > 0.25 * off)
             break; /* no more can be had */
         off = now;
         for (int64_t j = 0; j < t->p * t->k; j++)
@@ -249,7 +241,8 @@ mcr_status mcr_shifted_check(mcr_shifted *of, double r, const double *b, int64_t
     for (int64_t i = 0; i < t.n * cols && t.p > 0 && !s; i++)
         t.part[i] = b[i] - t.part[i] - r * x[i];
     if (!s)
-        *residual = largest(t.part, t.n * cols) / fmax(largest(x, t.n * cols) * size, DBL_MIN);
+        *residual = mcr_largest_of(t.part, t.n * cols) /
+                    fmax(mcr_largest_of(x, t.n * cols) * size, DBL_MIN);
     mcr_free(t.ctx, t.part);
     return s;
 }

@@ -206,7 +206,7 @@ static mcr_status search(mcr_hinge *t, double gain)
     others += t->wanted * t->dbias;
     t->step = 1;
     for (int i = 0; i < MOST && !s; i++) {
-        mcr_hinge_over_members(t, look, sum);
+        mcr_hinge_over(t, mcr_hinge_members(t), look, sum);
         s = mcr_gram_total(t->d, sum, 2);
         double slope = wu + t->step * uu + sum[0] + others, bend = uu + sum[1];
         if (s || fabs(slope) <= 0.05 * gain)
@@ -233,7 +233,7 @@ static void move(mcr_hinge *t, int64_t first, int64_t end, double *found)
 static mcr_status take_step(mcr_hinge *t)
 {
     double sum[MCR_HINGE_FOUND];
-    mcr_hinge_over_members(t, move, sum);
+    mcr_hinge_over(t, mcr_hinge_members(t), move, sum);
     mcr_status s = mcr_hinge_watch(t);
     for (int64_t k = 0; k < t->wide; k++)
         t->w[k] += t->step * t->u[k];

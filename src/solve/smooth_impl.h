@@ -79,11 +79,9 @@ static inline double mcr_hinge_best(const mcr_hinge *t, int64_t i, double s)
 /* smooth_rows.c */
 
 /* What the parts found is added up in order; of this process. */
-void mcr_hinge_over(mcr_hinge *t, int64_t objects,
-                    void (*work)(mcr_hinge *, int64_t, int64_t, double *),
+typedef void mcr_hinge_work(mcr_hinge *t, int64_t first, int64_t end, double *found);
+void mcr_hinge_over(mcr_hinge *t, int64_t objects, mcr_hinge_work *work,
                     double sum[MCR_HINGE_FOUND]);
-void mcr_hinge_over_members(mcr_hinge *t, void (*work)(mcr_hinge *, int64_t, int64_t, double *),
-                            double sum[MCR_HINGE_FOUND]);
 /* The listed objects, by their number among all. */
 mcr_rows mcr_hinge_listed(mcr_hinge *t);
 /* The weights are changes of the listed coefficients: what they are to D'b. */

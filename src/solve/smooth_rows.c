@@ -27,7 +27,7 @@
 
 typedef struct chunk_job {
     mcr_hinge *t;
-    void (*work)(mcr_hinge *t, int64_t first, int64_t end, double *found);
+    mcr_hinge_work *work;
 } chunk_job;
 
 static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
@@ -40,8 +40,7 @@ static mcr_status run_chunk(void *arg, int64_t first, int64_t end)
     return MCR_OK;
 }
 
-void mcr_hinge_over(mcr_hinge *t, int64_t objects,
-                    void (*work)(mcr_hinge *, int64_t, int64_t, double *),
+void mcr_hinge_over(mcr_hinge *t, int64_t objects, mcr_hinge_work *work,
                     double sum[MCR_HINGE_FOUND])
 {
     int64_t count = (objects + MCR_HINGE_CHUNK - 1) / MCR_HINGE_CHUNK;
@@ -52,12 +51,6 @@ void mcr_hinge_over(mcr_hinge *t, int64_t objects,
     for (int64_t i = 0; i < count; i++)
         for (int k = 0; k < MCR_HINGE_FOUND; k++)
             sum[k] += t->found[i * MCR_HINGE_FOUND + k];
-}
-
-void mcr_hinge_over_members(mcr_hinge *t, void (*work)(mcr_hinge *, int64_t, int64_t, double *),
-                            double sum[MCR_HINGE_FOUND])
-{
-    mcr_hinge_over(t, mcr_hinge_members(t), work, sum);
 }
 
 static void set_best(mcr_hinge *t, int64_t first, int64_t end, double *found)
@@ -90,7 +83,7 @@ mcr_status mcr_hinge_add_changes(mcr_hinge *t)
 mcr_status mcr_hinge_renew(mcr_hinge *t)
 {
     double sum[MCR_HINGE_FOUND];
-    mcr_hinge_over_members(t, set_best, sum);
+    mcr_hinge_over(t, mcr_hinge_members(t), set_best, sum);
     t->count = 0;
     for (int64_t k = 0; k < mcr_hinge_members(t); k++) {
         int64_t i = mcr_hinge_member(t, k);
@@ -274,7 +267,7 @@ mcr_status mcr_hinge_start(mcr_hinge *t, bool precise)
     t->near.count = -1;
     for (int64_t i = 0; i < t->at.count; i++)
         t->s[i] += t->bias - t->z[i];
-    mcr_hinge_over_members(t, set_best, none);
+    mcr_hinge_over(t, mcr_hinge_members(t), set_best, none);
     t->off = pass.precise ? 0 : off;
     return MCR_OK;
 }

@@ -154,7 +154,7 @@ static mcr_status solve_one(state *t, double *step)
     double left;
     mcr_status s = MCR_OK;
     if (!t->goes_on) {
-        t->norm = sqrt(mcr_dot(t->b, t->b, t->n));
+        t->norm = mcr_norm(t->b, t->n);
         t->wanted = (t->most ? 1e-3 : 0.5) * t->q->tol * t->norm;
         memset(t->x, 0, sizeof *t->x * (size_t)t->n);
         t->spent = t->round = 0;
@@ -233,19 +233,17 @@ mcr_status mcr_squares_conjugate(mcr_squares *q)
 {
     int64_t k = q->outputs, width = mcr_gram_width(q->near);
     state t = {.ctx = q->ctx, .q = q, .n = q->n, .d = q->near, .most = q->most};
-    double *step = mcr_alloc(q->ctx, (uint64_t)(5 * t.n + width), sizeof *step);
-    if (!step)
+    size_t n = (size_t)t.n;
+    double *step;
+    if (!mcr_alloc_arrays(q->ctx, MCR_ARRAY(step, n), /* the block to free */ MCR_ARRAY(t.part, n),
+                          MCR_ARRAY(t.kv, n), MCR_ARRAY(t.b, n), MCR_ARRAY(t.x, n),
+                          MCR_ARRAY(t.u, (size_t)width)))
         return MCR_NO_MEMORY;
     mcr_status s = mcr_system_open(&t.inner, t.ctx, width, "the preconditioner");
     if (!s)
         s = mcr_gram_fill_weighted(t.d, &t.inner, mcr_gram_all(t.d), q->weight);
     if (!s)
         s = mcr_system_factor(&t.inner, q->lambda, NULL, NULL);
-    t.part = step + t.n;
-    t.kv = t.part + t.n;
-    t.b = t.kv + t.n;
-    t.x = t.b + t.n;
-    t.u = t.x + t.n;
     mcr_resume_name(t.ctx, "squares", t.kept);
     mcr_resume_name(t.ctx, "conjugate", t.kept_steps);
     if (!s)
