@@ -377,8 +377,7 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
     t->tolerance = e->options->tol;
     t->iterations = e->steps;
     t->stop = e->stop;
-    s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel)
-                           : mcr_svm_remark(&t->remark, e->ctx, kernel);
+    s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel) : mcr_svm_remark(t, kernel);
     if (!s)
         s = mcr_goal_report(&e->goal, t, e->f);
     if (!s)

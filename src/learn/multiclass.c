@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/stream.h"
 #include "base/team.h"
 #include "base/threads.h"
 #include "learn/svm_problem.h"
@@ -421,26 +420,6 @@ static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
     return st;
 }
 
-static mcr_status add_whole(mcr_fitted *f, const job *j)
-{
-    mcr *ctx = f->ctx;
-    size_t n = (size_t)j->n, outputs = (size_t)j->problems;
-    int64_t *object = mcr_alloc(ctx, n, sizeof *object);
-    int32_t *output = mcr_alloc(ctx, outputs, sizeof *output);
-    double *coef = mcr_alloc(ctx, (uint64_t)n * outputs, sizeof *coef);
-    mcr_status st = object && output && coef ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < j->n && !st; i++)
-        object[i] = i;
-    for (int64_t p = 0; p < j->problems && !st; p++) {
-        output[p] = (int32_t)p;
-        memcpy(coef + p * j->n, j->result[p].coef, sizeof *coef * n);
-    }
-    if (!st)
-        st = mcr_fitted_add(f, object, j->n, output, j->problems, coef);
-    mcr_free_all(ctx, object, output, coef);
-    return st;
-}
-
 /* An approximate map: the weights of all problems in terms of what it is made of. */
 static mcr_status add_weights(mcr_fitted *f, const job *j)
 {
@@ -475,19 +454,11 @@ static mcr_status keep_prices(mcr_fitted *f, const job *j)
 
 static mcr_status add_remarks(mcr_fitted *f, const job *j)
 {
-    mcr_status st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
-    if (st || !j->uncalibrated)
-        return st;
-    mcr_text text;
-    mcr_text_init(&text, f->ctx);
-    if (f->remark)
-        mcr_text_format(&text, "%s; ", f->remark);
-    mcr_text_string(&text, "not all probabilities could be calibrated: allow more time, or do not "
-                           "rely on them");
-    mcr_free(f->ctx, f->remark);
-    f->remark = text.status ? NULL : mcr_copy_text(f->ctx, text.bytes, (size_t)text.length);
-    mcr_text_free(&text);
-    return f->remark ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status st = mcr_svm_remark(f, j->in->kernel);
+    return st || !j->uncalibrated
+               ? st
+               : mcr_fitted_remark(f, "not all probabilities could be calibrated: allow more time, "
+                                      "or do not rely on them");
 }
 
 /* A limit or the user was there before the first step of a problem: nothing is to be kept. */
@@ -561,7 +532,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         for (int64_t c = 0; c < j->classes && !st; c++)
             st = add_class(f, j, c);
     else
-        st = add_whole(f, j);
+        st = mcr_fitted_add(f, NULL, j->n, NULL, j->problems, j->coef);
     f->right = j->right;
     j->right = NULL;
     if (!st && j->how->prices)

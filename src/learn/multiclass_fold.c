@@ -269,13 +269,11 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 {
     const mcr_fold *t = j->of.fold;
     mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < j->of.n; i++)
-        j->object[i] = i;
     for (int64_t o = 0; o < j->of.problems && !s; o++) {
         const mcr_binary *r = &j->of.result[o];
         for (int64_t i = 0; i < j->of.n; i++)
             j->all[i] = r->coef[t->row[i]];
-        s = mcr_fitted_add(f, j->object, j->of.n, &(int32_t){(int32_t)o}, 1, j->all);
+        s = mcr_fitted_add(f, NULL, j->of.n, &(int32_t){(int32_t)o}, 1, j->all);
         for (int64_t h = 0; h < t->held_count; h++)
             f->held_out[h * j->of.problems + o] = r->f[t->held[h]] + r->bias;
     }
