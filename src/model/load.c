@@ -89,12 +89,7 @@ static mcr_status get_second(mcr_model *m, mcr_reader *r)
 static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r)
 {
     *count = mcr_get_count(r, 8);
-    *out = mcr_alloc_zero(r->ctx, (size_t)*count, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < *count; i++)
-        if (!((*out)[i] = mcr_get_text(r)))
-            r->bad = true;
+    *out = mcr_get_texts(r, *count);
     return mcr_reader_end(r);
 }
 

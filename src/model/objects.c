@@ -126,9 +126,7 @@ static void put_graphs(mcr_text *t, const mcr_field *f)
         mcr_put_i64(t, edges);
         each_edge(t, f, 2);
     }
-    mcr_put_i64(t, s->label_names);
-    for (int64_t l = 0; l < s->label_names; l++)
-        mcr_put_text(t, s->label_name[l]);
+    mcr_put_texts(t, (const char *const *)s->label_name, s->label_names);
 }
 
 /* For a precomputed kernel only the numbers of the objects are needed. */
@@ -181,9 +179,7 @@ void mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
         if (!wanted[i] || !has_columns(s))
             continue;
         mcr_put_text(t, s->name);
-        mcr_put_i64(t, s->cols);
-        for (int64_t c = 0; c < s->cols; c++)
-            mcr_put_text(t, s->column[c]);
+        mcr_put_texts(t, (const char *const *)s->column, s->cols);
     }
 }
 
@@ -214,21 +210,6 @@ static void free_arrays(mcr *ctx, arrays *a)
                  a->bytes);
 }
 
-static void get_label_names(mcr_reader *r, mcr_store *store)
-{
-    int64_t count = mcr_get_count(r, 8);
-    if (count == 0 || r->bad)
-        return;
-    store->label_name = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *store->label_name);
-    if (!store->label_name) {
-        r->bad = r->short_of_memory = true;
-        return;
-    }
-    for (; store->label_names < count && !r->bad; store->label_names++)
-        if (!(store->label_name[store->label_names] = mcr_get_text(r)))
-            r->bad = true;
-}
-
 /* Graphs are passed to the builder as a store, so that the names of their labels are kept. */
 static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, int64_t rows)
 {
@@ -252,8 +233,9 @@ static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, in
          (store->node_label && labels != store->start[rows]) ||
          (a.edge_label && a.edge_labels != a.edges / 2)))
         r->bad = true;
-    if (!r->bad)
-        get_label_names(r, store);
+    int64_t names = mcr_get_count(r, 8);
+    if (names > 0 && (store->label_name = mcr_get_texts(r, names)))
+        store->label_names = names;
     if (!r->bad)
         s = mcr_store_link(store, a.edge_start, (const int32_t(*)[2])(const void *)a.edge,
                            a.edge_label);
@@ -340,12 +322,7 @@ static void get_names(mcr_reader *r, mcr_store *s)
         r->bad = true;
         return;
     }
-    s->column = mcr_alloc_zero(r->ctx, (size_t)s->cols, sizeof *s->column);
-    if (!s->column)
-        r->bad = r->short_of_memory = true;
-    for (int64_t c = 0; c < s->cols && s->column; c++)
-        if (!(s->column[c] = mcr_get_text(r)))
-            r->bad = true;
+    s->column = mcr_get_texts(r, s->cols);
 }
 
 void mcr_get_columns(mcr_reader *r, mcr_data *data)
