@@ -60,18 +60,15 @@ void mcr_model_free(mcr_model *m)
 
 mcr_status mcr_model_set_classes(mcr_model *m, const char *const *name, int64_t count)
 {
-    m->class_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->class_name);
+    m->class_name = mcr_copy_texts(m->ctx, name, count);
+    m->classes = m->class_name ? count : 0;
     m->class_value = mcr_alloc(m->ctx, (size_t)count, sizeof *m->class_value);
     if (!m->class_name || !m->class_value)
         return MCR_NO_MEMORY;
-    for (; m->classes < count; m->classes++) {
-        const char *text = name[m->classes], *end = text + strlen(text);
-        m->class_name[m->classes] = mcr_copy_text(m->ctx, text, (size_t)(end - text));
-        if (!m->class_name[m->classes])
-            return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < count; c++) {
         double value;
-        bool number = mcr_parse_real(text, end, &value) == end;
-        m->class_value[m->classes] = number ? value : NAN;
+        const char *end = name[c] + strlen(name[c]);
+        m->class_value[c] = mcr_parse_real(name[c], end, &value) == end ? value : NAN;
     }
     return MCR_OK;
 }
@@ -105,13 +102,8 @@ static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
 
 mcr_status mcr_model_name_targets(mcr_model *m, const char *const *name)
 {
-    int64_t count = m->fitted->outputs;
-    m->output_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->output_name);
-    mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < count && !s; o++)
-        if (!(m->output_name[o] = mcr_copy_text(m->ctx, name[o], strlen(name[o]))))
-            s = MCR_NO_MEMORY;
-    return s;
+    m->output_name = mcr_copy_texts(m->ctx, name, m->fitted->outputs);
+    return m->output_name ? MCR_OK : MCR_NO_MEMORY;
 }
 
 int64_t mcr_model_targets(const mcr_model *m)
