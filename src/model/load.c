@@ -449,11 +449,7 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         mcr_model_set_roles(m);
         s = mcr_model_complete(m);
     }
-    if (s)
-        mcr_model_free(m);
-    else
-        *out = m;
-    return s;
+    return mcr_model_give(out, m, s);
 }
 
 int mcr_model_recognise(const void *bytes, size_t count)

@@ -58,6 +58,14 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m);
 }
 
+mcr_status mcr_model_give(mcr_model **out, mcr_model *m, mcr_status status)
+{
+    if (status)
+        mcr_model_free(m);
+    *out = status ? NULL : m;
+    return status;
+}
+
 mcr_status mcr_model_set_classes(mcr_model *m, const char *const *name, int64_t count)
 {
     m->class_name = mcr_copy_texts(m->ctx, name, count);

@@ -396,15 +396,11 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     if (!s)
         s = name_choice(m, options);
     mcr_resume_close(ctx);
-    if (!s) {
+    if (!s)
         m->report.seconds = mcr_now() - began;
-        *out = m;
-    } else {
-        mcr_model_free(m);
-    }
     mcr_kernel_free(chosen);
     mcr_text_free(&text);
-    return s;
+    return mcr_model_give(out, m, s);
 }
 
 /* Records the rarer class of the training data, because new data may differ. For numbers it is the
@@ -439,10 +435,6 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
         s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
     if (!s)
         s = keep_positive(*out, how->data);
-    if (s && *out) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     if (!s) {
         (*out)->scaling = scaling;
         scaling = NULL;
@@ -451,7 +443,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     }
     mcr_scaling_free(scaling);
     mcr_data_free(data);
-    return s;
+    return mcr_model_give(out, *out, s);
 }
 
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,

@@ -163,14 +163,10 @@ static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_r
         s = MCR_NO_MEMORY;
     if (!s && (*out)->report.stop == MCR_STOP_INTERRUPTED)
         s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
-    if (s) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     mcr_kernel_free(kernel);
     mcr_options_close(options);
     mcr_text_free(&table);
-    return s;
+    return mcr_model_give(out, *out, s);
 }
 
 mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,
