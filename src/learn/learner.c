@@ -243,13 +243,6 @@ mcr_status mcr_options_fact(mcr_options *o, int64_t number, mcr_fact *fact)
 
 enum { MOST_PARAMS = 64 };
 
-const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
-{
-    return ability == MCR_CAN_PRIMAL  ? type->no_primal
-           : ability == MCR_CAN_FOLDS ? type->no_folds
-                                      : NULL;
-}
-
 /* For a learner with one form, or without approximations: values that request just that are
  * accepted, others are refused with the reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
@@ -261,7 +254,7 @@ static mcr_status set_only_form(mcr_options *o, const char *name, const char *va
             return MCR_OK;
     if (approx && strcmp(value, "none") == 0)
         return MCR_OK;
-    const char *form = mcr_learner_lacks(o->type, MCR_CAN_PRIMAL);
+    const char *form = o->type->no_primal;
     return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no %s: %s", o->type->name,
                     form ? "primal form" : "approximation", form ? form : o->type->no_approx);
 }
@@ -277,8 +270,7 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     if (strcmp(name, shared_table->name) == 0)
         return set_scale(o, value);
     const mcr_param *p = mcr_options_find(o, name);
-    bool lacks = is_form(name) &&
-                 (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx);
+    bool lacks = is_form(name) && (o->type->no_primal || o->type->no_approx);
     if (p) {
         mcr_status s = mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
         return s && lacks ? set_only_form(o, name, value) : s;

@@ -332,8 +332,7 @@ typedef struct mcr_learner_type {
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     /* *out is NULL before; what it holds where this fails is freed by mcr_learn. */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    /* Missing abilities and their reasons: one table for all (mcr_learner_lacks). NULL: not
-     * missing. */
+    /* Missing abilities and their reasons; NULL: not missing. */
     const char *no_primal; /* the primal form: --form primal, --approx */
     const char *no_approx; /* has that form, but not for approximate features */
     /* The offset of the options of the form in its parameters, if it leaves the form to mcr_learn;
@@ -371,18 +370,6 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
-
-/* How a learner can be run: from kernel values that it computes, from features, on a K that is
- * given, on folds of a K that trainings share. */
-typedef enum mcr_ability {
-    MCR_CAN_DUAL,
-    MCR_CAN_PRIMAL,
-    MCR_CAN_GIVEN,
-    MCR_CAN_FOLDS,
-    MCR_ABILITIES
-} mcr_ability;
-/* Why not; NULL: it can. */
-const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability);
 
 /* Built in, or registered in the context. */
 const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);
