@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/facts.h"
+#include "base/number.h"
 #include "base/params.h"
 #include "base/sized.h"
 
@@ -286,6 +287,13 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     return near ? mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\" (did you mean \"%s\"?)",
                            o->type->name, name, near)
                 : mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\"", o->type->name, name);
+}
+
+mcr_status mcr_options_set_real(mcr_options *o, const char *name, double value)
+{
+    char text[MCR_REAL_TEXT];
+    mcr_print_real(text, value);
+    return mcr_options_set(o, name, text);
 }
 
 const char *mcr_task_name(mcr_task task)

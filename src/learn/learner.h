@@ -391,6 +391,8 @@ mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
 const mcr_param *mcr_options_find(const mcr_options *options, const char *name);
 /* Its value; NULL: there is none of that type. */
 const void *mcr_options_at(const mcr_options *options, const char *name, mcr_param_type type);
+/* Sets an option to a number. */
+mcr_status mcr_options_set_real(mcr_options *options, const char *name, double value);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 /* The same without the time limit, which may change when a training or a search is continued. */

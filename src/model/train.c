@@ -344,13 +344,11 @@ static mcr_status name_choice(mcr_model *m, const mcr_options *options)
     if (!value || count != 1 || !strchr(m->options, ':'))
         return MCR_OK;
     mcr_options *chosen = NULL;
-    mcr_text number, text;
-    mcr_text_init(&number, m->ctx);
+    mcr_text text;
     mcr_text_init(&text, m->ctx);
-    mcr_text_real(&number, *value);
-    mcr_status s = number.status ? number.status : mcr_options_copy(&chosen, options);
+    mcr_status s = mcr_options_copy(&chosen, options);
     if (!s)
-        s = mcr_options_set(chosen, usual->option, number.bytes);
+        s = mcr_options_set_real(chosen, usual->option, *value);
     if (!s)
         s = mcr_options_print(chosen, &text);
     char *named = s ? NULL : mcr_copy_text(m->ctx, text.bytes, (size_t)text.length);
@@ -361,7 +359,6 @@ static mcr_status name_choice(mcr_model *m, const mcr_options *options)
         s = MCR_NO_MEMORY;
     }
     mcr_options_close(chosen);
-    mcr_text_free(&number);
     mcr_text_free(&text);
     return s;
 }

@@ -183,11 +183,7 @@ static mcr_status hold_option(relevance *w)
     if (!s)
         value = mcr_fitted_find(model->fitted, name, &count);
     if (value && count == 1) {
-        mcr_text text;
-        mcr_text_init(&text, t->ctx);
-        mcr_text_real(&text, *value);
-        s = text.status ? text.status : mcr_options_set(options, name, text.bytes);
-        mcr_text_free(&text);
+        s = mcr_options_set_real(options, name, *value);
         t->held = s ? NULL : options;
     }
     if (!t->held)
