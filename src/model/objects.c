@@ -227,12 +227,11 @@ static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, in
     a.edge = mcr_get_i32s(r, &a.edges);
     if (mcr_get_u32(r))
         a.edge_label = mcr_get_i32s(r, &a.edge_labels);
-    if (!r->bad &&
-        (starts != rows + 1 || !starts_fit(store->start, starts, rows, store->start[rows]) ||
-         a.edges % 2 || !starts_fit(a.edge_start, a.edge_starts, rows, a.edges / 2) ||
-         (store->node_label && labels != store->start[rows]) ||
-         (a.edge_label && a.edge_labels != a.edges / 2)))
-        r->bad = true;
+    r->bad = r->bad || starts != rows + 1 ||
+             !starts_fit(store->start, starts, rows, store->start[rows]) || a.edges % 2 ||
+             !starts_fit(a.edge_start, a.edge_starts, rows, a.edges / 2) ||
+             (store->node_label && labels != store->start[rows]) ||
+             (a.edge_label && a.edge_labels != a.edges / 2);
     int64_t names = mcr_get_count(r, 8);
     if (names > 0 && (store->label_name = mcr_get_texts(r, names)))
         store->label_names = names;
@@ -255,39 +254,35 @@ static mcr_status get_field(mcr_reader *r, mcr_builder *b, int64_t rows)
     uint32_t kind = mcr_get_u32(r);
     int64_t cols = mcr_get_i64(r);
     mcr_status s = MCR_OK;
-    if (!name || cols < 0)
-        r->bad = true;
+    r->bad |= !name || cols < 0;
     if (r->bad) {
         mcr_free(r->ctx, name);
         return MCR_OK;
     }
     if (kind == MCR_DENSE) {
         a.value = mcr_get_reals(r, &a.values);
-        if (a.value && (cols == 0 ? a.values != 0 : a.values / cols != rows || a.values % cols))
-            r->bad = true;
+        r->bad |= a.value &&
+                  (cols == 0 ? a.values != 0 : a.values / cols != rows || a.values % cols);
         if (!r->bad)
             s = mcr_builder_dense(b, name, a.value, cols, cols);
     } else if (kind == MCR_SPARSE) {
         a.start = mcr_get_i64s(r, &a.starts);
         a.index = mcr_get_i32s(r, &a.indices);
         a.value = mcr_get_reals(r, &a.values);
-        if (!r->bad && (a.indices != a.values || !starts_fit(a.start, a.starts, rows, a.values)))
-            r->bad = true;
+        r->bad = r->bad || a.indices != a.values || !starts_fit(a.start, a.starts, rows, a.values);
         if (!r->bad)
             s = mcr_builder_sparse(b, name, cols, a.start, a.index, a.value);
     } else if (kind == MCR_STRINGS) {
         a.start = mcr_get_i64s(r, &a.starts);
         a.bytes = mcr_get_bytes(r, &a.byte_count);
-        if (!r->bad && !starts_fit(a.start, a.starts, rows, a.byte_count))
-            r->bad = true;
+        r->bad = r->bad || !starts_fit(a.start, a.starts, rows, a.byte_count);
         if (!r->bad)
             s = mcr_builder_strings(b, name, a.start, a.bytes);
     } else if (kind == MCR_GRAPHS) {
         s = get_graphs(r, b, name, rows);
     } else if (kind == MCR_PRECOMPUTED) {
         a.start = mcr_get_i64s(r, &a.starts);
-        if (!r->bad && a.starts != rows)
-            r->bad = true;
+        r->bad = r->bad || a.starts != rows;
         if (!r->bad)
             s = mcr_builder_precomputed(b, name, NULL, 0, a.start);
     } else {
@@ -303,8 +298,7 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r)
     *out = NULL;
     mcr_builder *b = NULL;
     int64_t rows = mcr_get_i64(r), fields = mcr_get_i64(r);
-    if (rows < 0 || rows > INT64_MAX / 8)
-        r->bad = true;
+    r->bad |= rows < 0 || rows > INT64_MAX / 8;
     if (r->bad)
         return mcr_reader_end(r);
     mcr_status s = mcr_builder_open(&b, r->ctx, rows);

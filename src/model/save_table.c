@@ -154,8 +154,7 @@ static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
     int64_t mode = mcr_get_i64(r), words = mcr_get_count(r, 4);
     mcr_known *known = NULL;
     mcr_status s = MCR_OK;
-    if (!name || mode < -1 || mode >= words)
-        r->bad = true;
+    r->bad |= !name || mode < -1 || mode >= words;
     if (!r->bad)
         s = mcr_known_add(&known, to, name);
     for (int64_t w = 0; w < words && !r->bad && !s; w++) {
@@ -169,8 +168,7 @@ static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
     }
     if (known)
         known->mode = mode;
-    if (known && known->words.count != words)
-        r->bad = true;
+    r->bad |= known && known->words.count != words;
     mcr_free(r->ctx, name);
     return s;
 }
