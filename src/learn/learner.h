@@ -135,22 +135,16 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 /* Allocates loss_slope, zeros, if the Gram that a learner was given (NULL: none) has features. */
 mcr_status mcr_fitted_open_slope(mcr_fitted *fitted, mcr_gram *gram, double mu);
 
-/* known.c: the errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a
- * bound on its second derivative. relative: the value is the gap as a share of the objective,
- * else the error of the identity mu a = -gradient. */
+/* known.c: the errors of the certificate of a smooth loss. relative: the value is the gap as a
+ * share of the objective, else the error of the identity mu a = -gradient. */
 typedef struct mcr_known_loss {
-    const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
-    int64_t n, outputs;
-    const double *weight;    /* of each object's loss */
-    double mu, bend;         /* bend: with a weight of 1 */
+    const struct mcr_smooth *of; /* the problem that was solved */
+    const double *a, *f;         /* n x columns; f = G a, as the certificate took it */
+    int64_t n;
     bool relative, logistic; /* logistic: probabilities say more of the second derivative */
-    /* The loss at f, and its gradient (mcr_smooth). */
-    double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
-                   double *gradient);
     /* The gap with the coefficients as the dual point, and the effect of errors of f and of
      * rounding; root: sqrt(K_ii). NULL: only the gradient is a dual point. */
     double (*gap)(const void *self, const double *root, const double *error, double *slip);
-    const void *self;
 } mcr_known_loss;
 mcr_status mcr_known_smooth(mcr_fitted *fitted, mcr_gram *gram, const mcr_known_loss *loss);
 
