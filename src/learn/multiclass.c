@@ -23,8 +23,7 @@ typedef mcr_class_job job;
 
 /* ---- which objects, which side ----------------------------------------------------------------*/
 
-/* Lists the objects of a problem with their sides; returns how many there are. */
-static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double *y)
+int64_t mcr_class_list_objects(const job *j, int64_t problem, int64_t *row, double *y)
 {
     if (j->rule != MCR_RULE_PAIRS) {
         const int32_t *class_of = mcr_data_class_of(j->in->data);
@@ -103,7 +102,7 @@ static mcr_status list_task(task *t)
     mcr_status st = block ? MCR_OK : MCR_NO_MEMORY;
     if (!st && warm)
         mcr_class_read_start(j, t->number, t->start);
-    t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
+    t->n = st ? 0 : mcr_class_list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];
         t->count += sample ? sample[t->row[i]] : 1;
@@ -578,21 +577,27 @@ static mcr_status choose_side(job *j)
     return mcr_form_open(&j->form, j->in, j->how->form, &work);
 }
 
+mcr_status mcr_class_begin(job *j, const mcr_learning *in, const mcr_multiclass *how)
+{
+    int64_t k = mcr_data_classes(in->data);
+    *j = (job){.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k};
+    j->began = mcr_now();
+    if (how->time_limit > 0)
+        j->deadline = j->began + how->time_limit;
+    j->rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
+    j->problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
+    return mcr_svm_need_classes(in->ctx, how->learner, in->data);
+}
+
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
 {
     *out = NULL;
     mcr *ctx = in->ctx;
-    mcr_status st = mcr_svm_need_classes(ctx, how->learner, in->data);
+    job j;
+    mcr_status st = mcr_class_begin(&j, in, how);
     if (st)
         return st;
-    int64_t k = mcr_data_classes(in->data), n = mcr_data_count(in->data);
-    job j = {.in = in, .how = how, .n = n, .classes = k};
-    j.began = mcr_now();
-    if (how->time_limit > 0)
-        j.deadline = mcr_now() + how->time_limit;
-    j.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
-    j.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
-    double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
+    double *weight = mcr_alloc(ctx, (size_t)j.n, sizeof *weight);
     j.weight = weight;
     j.curve = how->probability ? mcr_alloc(ctx, 2 * (uint64_t)j.problems, sizeof *j.curve) : NULL;
     st = weight && (j.curve || !how->probability) ? open_results(&j) : MCR_NO_MEMORY;
