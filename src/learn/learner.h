@@ -162,6 +162,8 @@ const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
                            int64_t count);
+/* The one number kept under a name; NAN: there is none. */
+double mcr_fitted_number(const mcr_fitted *fitted, const char *name);
 /* What a model of neighbours keeps, checked (knn.c): how many of them vote, and of each object
  * K(x,x), the target (or its class) and the weight. */
 typedef struct mcr_knn {

@@ -124,7 +124,6 @@ mcr_status mcr_model_complete(mcr_model *m)
     mcr_fitted *f = m->fitted;
     mcr_report_fit *r = &m->report;
     int64_t found;
-    const double *loo = mcr_fitted_find(f, MCR_EXTRA_LOO, &found);
     bool named = m->output_name != NULL;
     if (!named)
         m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
@@ -149,15 +148,13 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->dual = f->dual;
     r->gap = f->gap;
     r->remark = f->remark;
-    r->loo = loo && found == 1 ? *loo : NAN;
+    r->loo = mcr_fitted_number(f, MCR_EXTRA_LOO);
     const double *errors = mcr_fitted_find(f, MCR_EXTRA_ERRORS, &found);
     r->value_error = errors && found == 2 ? errors[0] : 0;
     r->objective_error = errors && found == 2 ? errors[1] : 0;
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
-    const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
-    r->total_variance = total && found == 1 ? *total : NAN;
-    const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
-    r->noise = noise && found == 1 ? *noise : NAN;
+    r->total_variance = mcr_fitted_number(f, MCR_EXTRA_TOTAL);
+    r->noise = mcr_fitted_number(f, MCR_EXTRA_NOISE);
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     const double *form = mcr_fitted_find(f, MCR_EXTRA_FORM, &found);
     bool features = form && found == 6;
@@ -275,12 +272,11 @@ void mcr_model_sides(const mcr_model *m, int64_t o, int64_t *positive, int64_t *
 /* Models of other programs, and of earlier versions, do not record which class is rarer. */
 int64_t mcr_model_positive(const mcr_model *m)
 {
-    int64_t count;
-    const double *kept = mcr_fitted_find(m->fitted, MCR_EXTRA_POSITIVE, &count);
+    double kept = mcr_fitted_number(m->fitted, MCR_EXTRA_POSITIVE);
     if (m->report.task != MCR_CLASSIFY)
         return -1;
-    if (kept && count == 1 && *kept >= 0 && *kept < (double)m->classes)
-        return (int64_t)*kept;
+    if (kept >= 0 && kept < (double)m->classes)
+        return (int64_t)kept;
     if (m->classes != 2)
         return -1;
     bool words = isnan(m->class_value[0]) || isnan(m->class_value[1]);

@@ -338,17 +338,15 @@ static mcr_status open_checkpoint(const mcr_options *options, const mcr_learning
 static mcr_status name_choice(mcr_model *m, const mcr_options *options)
 {
     const mcr_usual *usual = &options->type->usual;
-    int64_t count = 0;
-    const double *value = usual->own_path ? mcr_fitted_find(m->fitted, usual->option, &count)
-                                          : NULL;
-    if (!value || count != 1 || !strchr(m->options, ':'))
+    double value = usual->own_path ? mcr_fitted_number(m->fitted, usual->option) : NAN;
+    if (isnan(value) || !strchr(m->options, ':'))
         return MCR_OK;
     mcr_options *chosen = NULL;
     mcr_text text;
     mcr_text_init(&text, m->ctx);
     mcr_status s = mcr_options_copy(&chosen, options);
     if (!s)
-        s = mcr_options_set_real(chosen, usual->option, *value);
+        s = mcr_options_set_real(chosen, usual->option, value);
     if (!s)
         s = mcr_options_print(chosen, &text);
     char *named = s ? NULL : mcr_copy_text(m->ctx, text.bytes, (size_t)text.length);

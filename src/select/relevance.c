@@ -169,8 +169,6 @@ static mcr_status hold_option(relevance *w)
     mcr_kernel *kernel = NULL;
     mcr_options *options = NULL;
     mcr_model *model = NULL;
-    int64_t count = 0;
-    const double *value = NULL;
     if (!t->grid->path)
         return MCR_OK;
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, w->centre);
@@ -180,10 +178,9 @@ static mcr_status hold_option(relevance *w)
         s = mcr_train(&model,
                       &(mcr_training){
                           .options = options, .kernel = kernel, .data = t->data, .unscored = true});
-    if (!s)
-        value = mcr_fitted_find(model->fitted, name, &count);
-    if (value && count == 1) {
-        s = mcr_options_set_real(options, name, *value);
+    double value = s ? NAN : mcr_fitted_number(model->fitted, name);
+    if (!isnan(value)) {
+        s = mcr_options_set_real(options, name, value);
         t->held = s ? NULL : options;
     }
     if (!t->held)
