@@ -397,7 +397,7 @@ static mcr_status test_numbers(const mcr_portable *p)
     void *state = NULL;
     if (p->finish == MCR_FINISH_RULE || !own->open)
         return MCR_OK;
-    mcr_status s = own->open(&state, p->ctx, p->fitted, p->model->kernel, p->model->basis, false);
+    mcr_status s = own->open(&state, p->ctx, p->fitted, p->model->kernel, p->model->basis);
     if (!s)
         own->close(p->ctx, state);
     return s;

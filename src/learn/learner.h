@@ -254,11 +254,10 @@ typedef struct mcr_predictor {
     unsigned gives;
     /* Whether this model needs it; NULL: all do. */
     bool (*needed)(const mcr_fitted *fitted);
-    /* Called once with the whole model; std: standard deviations will be requested. Extras come
-     * from files: check their counts (mcr_fitted_need). NULL: nothing to do; *state is then
-     * NULL. */
+    /* Called once with the whole model. Extras come from files: check their counts
+     * (mcr_fitted_need). NULL: nothing to do; *state is then NULL. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
-                       const mcr_data *basis, bool std);
+                       const mcr_data *basis);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_query *query);
     /* Functions drawn from the model's posterior, at the objects of data: adds to draws (objects x
