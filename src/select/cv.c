@@ -82,7 +82,7 @@ static mcr_status usual_metrics(job *j, mcr_task task)
     if (!s && task == MCR_DETECT)
         return add_metric(j, "accuracy", task);
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
-        if (m->info.task == task && !m->intervals &&
+        if (m->info.task == task && !m->info.intervals &&
             (m->of_one || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
     return s;

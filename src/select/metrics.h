@@ -18,16 +18,10 @@ enum { MCR_ROC_AUC, MCR_AVERAGE_PRECISION };
 enum { MCR_MSE, MCR_RMSE, MCR_MAE, MCR_R2 };
 
 typedef struct mcr_metric {
-    struct {
-        const char *name, *summary;
-        mcr_task task;
-        int larger, proba, score;
-    } info;             /* see mcr_metric_info */
+    mcr_metric_info info;
     double least, most; /* bounds of all scores */
     bool of_one;        /* it scores single objects; the score is then the mean over all */
-    bool intervals;     /* it needs intervals */
-    bool detects;  /* it also scores detection: how well scores separate outliers from inliers */
-    bool positive; /* it refers to the positive class, if there is one */
+    bool detects; /* it also scores detection: how well scores separate outliers from inliers */
     mcr_metric_function *score_of;
     int which;
 } mcr_metric;
