@@ -72,6 +72,27 @@ mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info
     return describe(mcr_learner_find(ctx, name), out);
 }
 
+/* from: those to copy; NULL: the defaults. */
+static mcr_status new_options(mcr_options **out, mcr *ctx, const mcr_learner_type *type,
+                              const mcr_options *from)
+{
+    *out = NULL;
+    mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
+    if (!o)
+        return MCR_NO_MEMORY;
+    *o = (mcr_options){.ctx = ctx, .type = type, .scale = from ? from->scale : MCR_SCALE_NONE};
+    mcr_text_init(&o->shown, ctx);
+    o->params = mcr_alloc_zero(ctx, 1, type->params_size);
+    mcr_status s = !o->params ? MCR_NO_MEMORY
+                   : from     ? mcr_params_copy(ctx, type->params, o->params, from->params)
+                              : mcr_params_init(ctx, type->params, o->params);
+    if (s)
+        mcr_free_all(ctx, o->params, o);
+    else
+        *out = o;
+    return s;
+}
+
 mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
 {
     *out = NULL;
@@ -87,20 +108,7 @@ mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
                    : mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\"", learner),
                                 "learners");
     }
-    mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
-    if (!o)
-        return MCR_NO_MEMORY;
-    o->ctx = ctx;
-    o->type = type;
-    mcr_text_init(&o->shown, ctx);
-    o->params = mcr_alloc_zero(ctx, 1, type->params_size);
-    mcr_status s = o->params ? mcr_params_init(ctx, type->params, o->params) : MCR_NO_MEMORY;
-    if (s) {
-        mcr_free_all(ctx, o->params, o);
-    } else {
-        *out = o;
-    }
-    return s;
+    return new_options(out, ctx, type, NULL);
 }
 
 void mcr_options_close(mcr_options *o)
@@ -126,21 +134,7 @@ const void *mcr_options_at(const mcr_options *o, const char *name, mcr_param_typ
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
 {
-    mcr *ctx = from->ctx;
-    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    **out = *from;
-    mcr_text_init(&(*out)->shown, ctx);
-    (*out)->params = mcr_alloc_zero(ctx, 1, from->type->params_size);
-    mcr_status s = (*out)->params
-                       ? mcr_params_copy(ctx, from->type->params, (*out)->params, from->params)
-                       : MCR_NO_MEMORY;
-    if (s) {
-        mcr_free_all(ctx, (*out)->params, *out);
-        *out = NULL;
-    }
-    return s;
+    return new_options(out, from->ctx, from->type, from);
 }
 
 /* Scaling is the same for all learners. */
