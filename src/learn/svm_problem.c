@@ -315,12 +315,9 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
         return MCR_OK; /* weights are summed up where they are needed */
     if (mcr_data_count(data) < 1)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
-    const double *weight = mcr_data_weights(data);
-    double total = 0;
-    for (int64_t i = 0; weight && i < mcr_data_count(data); i++)
-        total += weight[i];
-    return !weight || total > 0 ? MCR_OK
-                                : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
+    return mcr_svm_objects(data) > 0
+               ? MCR_OK
+               : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
 }
 
 /* ---- one output -------------------------------------------------------------------------------*/
