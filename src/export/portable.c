@@ -12,7 +12,7 @@
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 #include "model/fourier.h"
-#include "model/width.h"
+#include "model/model.h"
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE, NAME = MCR_PORTABLE_NAME };
 

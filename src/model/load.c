@@ -9,10 +9,9 @@
 #include "base/order.h"
 #include "base/limits.h"
 #include "model/container.h"
-#include "model/libsvm.h"
+#include "model/foreign.h"
 #include "model/model.h"
 #include "model/objects.h"
-#include "model/onnx.h"
 #include "model/save_table.h"
 
 /* ---- reading ----------------------------------------------------------------------------------*/
