@@ -29,8 +29,8 @@ static void put_dense(mcr_text *t, const mcr_field *f)
     put_values(t, f);
 }
 
-/* start (count + 1 values) of the rows of f, from a store's own start. */
-static void put_starts(mcr_text *t, const mcr_field *f)
+/* start (count + 1 values) of the rows of f, from a store's own start; returns the last. */
+static int64_t put_starts(mcr_text *t, const mcr_field *f)
 {
     int64_t at = 0;
     mcr_put_i64(t, f->count + 1);
@@ -40,22 +40,13 @@ static void put_starts(mcr_text *t, const mcr_field *f)
         at += f->store->start[r + 1] - f->store->start[r];
         mcr_put_i64(t, at);
     }
-}
-
-static int64_t entries(const mcr_field *f)
-{
-    int64_t sum = 0;
-    for (int64_t i = 0; i < f->count; i++) {
-        int64_t r = mcr_field_at(f, i);
-        sum += f->store->start[r + 1] - f->store->start[r];
-    }
-    return sum;
+    return at;
 }
 
 static void put_sparse(mcr_text *t, const mcr_field *f)
 {
-    put_starts(t, f);
-    mcr_put_i64(t, entries(f));
+    int64_t entries = put_starts(t, f);
+    mcr_put_i64(t, entries);
     for (int64_t i = 0; i < f->count; i++) {
         mcr_vector x = mcr_field_vector(f, i);
         if (!x.wide)
@@ -63,15 +54,14 @@ static void put_sparse(mcr_text *t, const mcr_field *f)
         for (int64_t e = 0; e < x.count && x.wide; e++)
             mcr_put_u32(t, (uint32_t)mcr_vector_column(&x, e));
     }
-    mcr_put_i64(t, entries(f));
+    mcr_put_i64(t, entries);
     put_values(t, f);
 }
 
 static void put_strings(mcr_text *t, const mcr_field *f)
 {
     const mcr_store *s = f->store;
-    put_starts(t, f);
-    mcr_put_i64(t, entries(f));
+    mcr_put_i64(t, put_starts(t, f));
     for (int64_t i = 0; i < f->count; i++) {
         int64_t r = mcr_field_at(f, i);
         mcr_text_add(t, s->bytes + s->start[r], (size_t)(s->start[r + 1] - s->start[r]));
@@ -108,10 +98,10 @@ static int64_t each_edge(mcr_text *t, const mcr_field *f, int what)
 static void put_graphs(mcr_text *t, const mcr_field *f)
 {
     const mcr_store *s = f->store;
-    put_starts(t, f);
+    int64_t nodes = put_starts(t, f);
     mcr_put_u32(t, s->node_label != NULL);
     if (s->node_label) {
-        mcr_put_i64(t, entries(f));
+        mcr_put_i64(t, nodes);
         for (int64_t i = 0; i < f->count; i++) {
             int64_t first = s->start[mcr_field_at(f, i)];
             mcr_put_i32_run(t, s->node_label + first, s->start[mcr_field_at(f, i) + 1] - first);
