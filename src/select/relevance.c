@@ -375,12 +375,6 @@ static mcr_status open_search(relevance *w)
     return MCR_OK;
 }
 
-static void close_search(relevance *w)
-{
-    mcr *ctx = w->t->ctx;
-    mcr_free_all(ctx, w->value, w->next, w->mean, w->way, w->slope, w->point);
-}
-
 mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
 {
     relevance w = {.t = t, .search = search, .plan = plan};
@@ -399,6 +393,6 @@ mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mc
     if (!s)
         s = has_gained(&w, start, &gained);
     t->best = gained ? w.centre : start; /* not an improvement by chance */
-    close_search(&w);
+    mcr_free_all(t->ctx, w.value, w.next, w.mean, w.way, w.slope, w.point);
     return s;
 }
