@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/onnx.h"
+#include "model/foreign.h"
 
 enum { IR_VERSION = 7, OPSET = 13, ML_OPSET = 1, NAME = 32 };
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2, WIRE_32 = 5 };

@@ -10,7 +10,7 @@
 #include "export/onnx_graph.h"
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
-#include "model/libsvm.h"
+#include "model/foreign.h"
 
 static bool is_operator_kernel(const mcr_kernel *k)
 {

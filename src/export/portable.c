@@ -12,7 +12,7 @@
 #include "kernel/built_in.h"
 #include "kernel/parts.h"
 #include "model/fourier.h"
-#include "model/width.h"
+#include "model/model.h"
 
 enum { VECTORS = MCR_DENSE | MCR_SPARSE, NAME = MCR_PORTABLE_NAME };
 
@@ -397,7 +397,7 @@ static mcr_status test_numbers(const mcr_portable *p)
     void *state = NULL;
     if (p->finish == MCR_FINISH_RULE || !own->open)
         return MCR_OK;
-    mcr_status s = own->open(&state, p->ctx, p->fitted, p->model->kernel, p->model->basis, false);
+    mcr_status s = own->open(&state, p->ctx, p->fitted, p->model->kernel, p->model->basis);
     if (!s)
         own->close(p->ctx, state);
     return s;

@@ -42,6 +42,7 @@ enum { SIDES = 2 };
 
 typedef struct cca {
     mcr *ctx;
+    mcr_learning view[SIDES]; /* what is given, for each kernel */
     mcr_form form[SIDES];
     mcr_directions side[SIDES];
     mcr_correlate problem;
@@ -69,19 +70,15 @@ static mcr_status take_buffers(cca *p)
                : MCR_NO_MEMORY;
 }
 
-static mcr_status open_sides(cca *p, const mcr_learning *in, const mcr_kernel *second)
+static mcr_status open_sides(cca *p, const params *o)
 {
-    const params *o = in->params;
     /* As for fisher, a matrix of the objects or of the features is factored. */
     const mcr_form_work work = {MCR_WORK_FISHER, 1, (double)p->n, (double)p->count};
-    mcr_learning view[SIDES] = {*in, *in};
     mcr_status s = MCR_OK;
-    view[1].kernel = second;
-    view[1].gram = NULL; /* that is the first kernel's */
     for (int side = 0; side < SIDES && !s; side++) {
-        s = mcr_form_open(&p->form[side], &view[side], &o->form, &work);
+        s = mcr_form_open(&p->form[side], &p->view[side], &o->form, &work);
         if (!s)
-            s = mcr_directions_open(&p->side[side], "cca", &view[side], &p->form[side], false);
+            s = mcr_directions_open(&p->side[side], "cca", &p->view[side], &p->form[side], false);
     }
     return s;
 }
@@ -121,16 +118,12 @@ static mcr_status solve(cca *p, const params *o, double began)
 }
 
 /* The rounding error of R and Q, which is that of A and B divided by r and q. */
-static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *in,
-                              const mcr_kernel *second)
+static mcr_status find_errors(mcr_fitted *f, const cca *p)
 {
-    mcr_learning view[SIDES] = {*in, *in};
     double sum = 0, blur = 0;
     mcr_status s = MCR_OK;
-    view[1].kernel = second;
-    view[1].gram = NULL;
     for (int side = 0; side < SIDES && !s; side++) {
-        s = mcr_directions_error(&p->side[side], &view[side], &blur);
+        s = mcr_directions_error(&p->side[side], &p->view[side], &blur);
         sum += blur / (p->problem.lambda * p->side[side].c->total);
     }
     f->as_computed = true;
@@ -139,11 +132,9 @@ static mcr_status find_errors(mcr_fitted *f, const cca *p, const mcr_learning *i
     return s;
 }
 
-static mcr_status fill(mcr_fitted *f, const cca *p, const mcr_learning *in,
-                       const mcr_kernel *second)
+static mcr_status fill(mcr_fitted *f, const cca *p, const params *o)
 {
-    const params *o = in->params;
-    mcr_status s = mcr_fitted_add_second(f, second, p->count, p->problem.direction[1]);
+    mcr_status s = mcr_fitted_add_second(f, p->view[1].kernel, p->count, p->problem.direction[1]);
     if (!s)
         s = mcr_fitted_keep(f, MCR_EXTRA_CORRELATION, p->problem.correlation, p->count);
     if (!s && p->count < o->components)
@@ -151,7 +142,7 @@ static mcr_status fill(mcr_fitted *f, const cca *p, const mcr_learning *in,
                               (long long)p->count, p->count == 1 ? " has" : "s have",
                               (long long)o->components);
     if (!s)
-        s = find_errors(f, p, in, second);
+        s = find_errors(f, p);
     if (!s)
         s = mcr_form_report(&p->form[0], f);
     if (s)
@@ -186,11 +177,13 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     const params *o = in->params;
     double began = mcr_now();
     mcr_kernel *second = NULL;
-    cca p = {.ctx = in->ctx, .n = mcr_data_count(in->data)};
+    cca p = {.ctx = in->ctx, .view = {*in, *in}, .n = mcr_data_count(in->data)};
     p.count = o->components < p.n ? o->components : p.n;
     mcr_status s = mcr_kernel_parse(&second, in->ctx, o->kernel2);
+    p.view[1].kernel = second;
+    p.view[1].gram = NULL; /* that is the first kernel's */
     if (!s)
-        s = open_sides(&p, in, second);
+        s = open_sides(&p, o);
     if (!s)
         s = take_buffers(&p);
     if (!s)
@@ -198,7 +191,7 @@ static mcr_status fit(mcr_fitted **out, const mcr_learning *in)
     if (!s)
         s = mcr_fitted_whole(out, in->ctx, p.n, p.count, p.problem.direction[0]);
     if (!s)
-        s = fill(*out, &p, in, second);
+        s = fill(*out, &p, o);
     mcr_free_all(in->ctx, p.problem.value, p.problem.correlation, p.problem.direction[0],
                  p.problem.direction[1], p.offset);
     mcr_budget_give(in->ctx, p.budget);

@@ -181,22 +181,29 @@ static double coefficient_gap(const void *self, const double *root, const double
     return fmax(sum, 0) + lambda * moved * moved;
 }
 
-static mcr_status solve_smooth(erm *e)
+static mcr_smooth state_problem(const erm *e)
 {
     const params *o = e->options;
-    mcr_smooth_result result;
-    mcr_smooth problem = {
+    return (mcr_smooth){
         .columns = e->goal.outputs,
         .mu = 2 * o->lambda,
         .loss = loss_and_gradient,
         .curve = curve,
         .self = e,
+        .bend = 2,
+        .weight = e->goal.weight,
         .identity = INFINITY,
         .gap = o->tol,
         .most_steps = o->max_steps == INT64_MIN ? 0 : o->max_steps,
         .seconds = isnan(o->time_limit) ? 0 : o->time_limit,
         .phase = "erm",
     };
+}
+
+static mcr_status solve_smooth(erm *e)
+{
+    mcr_smooth_result result;
+    mcr_smooth problem = state_problem(e);
     mcr_status s = mcr_smooth_solve(e->gram, &problem, e->a, e->f, &result);
     e->primal = result.objective;
     e->dual = result.objective - result.gap;
@@ -377,25 +384,20 @@ static mcr_status finish(mcr_fitted **out, const erm *e, const mcr_kernel *kerne
     t->tolerance = e->options->tol;
     t->iterations = e->steps;
     t->stop = e->stop;
-    s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel)
-                           : mcr_svm_remark(&t->remark, e->ctx, kernel);
+    s = is_smooth(e->kind) ? mcr_fitted_remark_definite(t, kernel) : mcr_svm_remark(t, kernel);
     if (!s)
         s = mcr_goal_report(&e->goal, t, e->f);
     if (!s)
         s = mcr_fitted_remark_zero(t, e->gram);
     if (!s && is_smooth(e->kind)) {
+        mcr_smooth problem = state_problem(e);
         s = mcr_known_smooth(t, e->gram,
-                             &(mcr_known_loss){.a = e->a,
+                             &(mcr_known_loss){.of = &problem,
+                                               .a = e->a,
                                                .f = e->f,
                                                .n = e->goal.n,
-                                               .outputs = e->goal.outputs,
-                                               .weight = e->goal.weight,
-                                               .mu = 2 * e->options->lambda,
-                                               .bend = 2,
                                                .relative = true,
-                                               .loss = loss_and_gradient,
-                                               .gap = coefficient_gap,
-                                               .self = e});
+                                               .gap = coefficient_gap});
     } else {
         t->objective_error = e->error;
         t->value_error = e->primal != 0 ? e->error / fabs(e->primal) : e->error;

@@ -223,6 +223,12 @@ const double *mcr_fitted_find(const mcr_fitted *f, const char *name, int64_t *co
     return e ? e->value : NULL;
 }
 
+double mcr_fitted_number(const mcr_fitted *f, const char *name)
+{
+    const mcr_extra *e = find_extra(f, name);
+    return e && e->count == 1 ? *e->value : NAN;
+}
+
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *f, const char *name, int64_t count)
 {
     int64_t found;

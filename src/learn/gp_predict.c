@@ -421,9 +421,8 @@ static void close(mcr *ctx, void *state)
 }
 
 static mcr_status open(void **state, mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
-                       const mcr_data *basis, bool std)
+                       const mcr_data *basis)
 {
-    (void)std;
     *state = NULL;
     if (f->classes && f->outputs != (f->classes == 2 ? 1 : f->classes))
         return mcr_fail(ctx, MCR_BAD_DATA,

@@ -280,14 +280,11 @@ static mcr_status leave_out(mcr_fitted *f, mcr_gp *gp, const outcome *o, const m
 double mcr_gp_start_noise(const mcr_learning *in)
 {
     const mcr_gp_params *o = in->params;
-    int64_t counts[2] = {0, 0};
-    const double *noise = NULL, *scale = NULL;
-    if (in->start && o->optimize) {
-        noise = mcr_fitted_find(in->start, MCR_EXTRA_NOISE, &counts[0]);
-        scale = mcr_fitted_find(in->start, MCR_GP_SCALE, &counts[1]);
-    }
-    bool known = noise && scale && counts[0] == 1 && counts[1] == 1 && *noise > 0 && *scale > 0;
-    return known ? *noise / (*scale * *scale) : o->noise;
+    if (!in->start || !o->optimize)
+        return o->noise;
+    double noise = mcr_fitted_number(in->start, MCR_EXTRA_NOISE);
+    double scale = mcr_fitted_number(in->start, MCR_GP_SCALE);
+    return noise > 0 && scale > 0 ? noise / (scale * scale) : o->noise;
 }
 
 mcr_status mcr_gp_regress(mcr_fitted **out, const mcr_learning *in, const mcr_goal *goal)

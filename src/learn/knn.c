@@ -243,11 +243,10 @@ mcr_status mcr_knn_find(mcr_knn *out, const mcr_fitted *f)
 }
 
 static mcr_status open_lookup(void **out, mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
-                              const mcr_data *basis, bool std)
+                              const mcr_data *basis)
 {
     (void)kernel;
     (void)basis;
-    (void)std;
     lookup *u = mcr_alloc_zero(ctx, 1, sizeof *u);
     *out = NULL;
     if (!u)
@@ -306,8 +305,7 @@ static mcr_status leave_out(mcr_fitted *f, const mcr_goal *g, mcr_gram *gram)
     void *state = NULL;
     double *score = mcr_alloc(f->ctx, (size_t)f->basis, (size_t)f->outputs * sizeof *score);
     double *value = mcr_alloc(f->ctx, (size_t)f->basis, sizeof *value), sum = 0;
-    mcr_status s = score && value ? open_lookup(&state, f->ctx, f, NULL, NULL, false)
-                                  : MCR_NO_MEMORY;
+    mcr_status s = score && value ? open_lookup(&state, f->ctx, f, NULL, NULL) : MCR_NO_MEMORY;
     if (!s) {
         lookup *u = state;
         u->among_others = true;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/facts.h"
+#include "base/number.h"
 #include "base/params.h"
 #include "base/sized.h"
 
@@ -71,6 +72,27 @@ mcr_status mcr_learner_lookup(const mcr *ctx, const char *name, mcr_learner_info
     return describe(mcr_learner_find(ctx, name), out);
 }
 
+/* from: those to copy; NULL: the defaults. */
+static mcr_status new_options(mcr_options **out, mcr *ctx, const mcr_learner_type *type,
+                              const mcr_options *from)
+{
+    *out = NULL;
+    mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
+    if (!o)
+        return MCR_NO_MEMORY;
+    *o = (mcr_options){.ctx = ctx, .type = type, .scale = from ? from->scale : MCR_SCALE_NONE};
+    mcr_text_init(&o->shown, ctx);
+    o->params = mcr_alloc_zero(ctx, 1, type->params_size);
+    mcr_status s = !o->params ? MCR_NO_MEMORY
+                   : from     ? mcr_params_copy(ctx, type->params, o->params, from->params)
+                              : mcr_params_init(ctx, type->params, o->params);
+    if (s)
+        mcr_free_all(ctx, o->params, o);
+    else
+        *out = o;
+    return s;
+}
+
 mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
 {
     *out = NULL;
@@ -86,20 +108,7 @@ mcr_status mcr_options_open(mcr_options **out, mcr *ctx, const char *learner)
                    : mcr_advise(ctx, mcr_fail(ctx, MCR_BAD_CALL, "unknown learner \"%s\"", learner),
                                 "learners");
     }
-    mcr_options *o = mcr_alloc_zero(ctx, 1, sizeof *o);
-    if (!o)
-        return MCR_NO_MEMORY;
-    o->ctx = ctx;
-    o->type = type;
-    mcr_text_init(&o->shown, ctx);
-    o->params = mcr_alloc_zero(ctx, 1, type->params_size);
-    mcr_status s = o->params ? mcr_params_init(ctx, type->params, o->params) : MCR_NO_MEMORY;
-    if (s) {
-        mcr_free_all(ctx, o->params, o);
-    } else {
-        *out = o;
-    }
-    return s;
+    return new_options(out, ctx, type, NULL);
 }
 
 void mcr_options_close(mcr_options *o)
@@ -125,21 +134,7 @@ const void *mcr_options_at(const mcr_options *o, const char *name, mcr_param_typ
 
 mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from)
 {
-    mcr *ctx = from->ctx;
-    *out = mcr_alloc_zero(ctx, 1, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    **out = *from;
-    mcr_text_init(&(*out)->shown, ctx);
-    (*out)->params = mcr_alloc_zero(ctx, 1, from->type->params_size);
-    mcr_status s = (*out)->params
-                       ? mcr_params_copy(ctx, from->type->params, (*out)->params, from->params)
-                       : MCR_NO_MEMORY;
-    if (s) {
-        mcr_free_all(ctx, (*out)->params, *out);
-        *out = NULL;
-    }
-    return s;
+    return new_options(out, from->ctx, from->type, from);
 }
 
 /* Scaling is the same for all learners. */
@@ -243,13 +238,6 @@ mcr_status mcr_options_fact(mcr_options *o, int64_t number, mcr_fact *fact)
 
 enum { MOST_PARAMS = 64 };
 
-const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability)
-{
-    return ability == MCR_CAN_PRIMAL  ? type->no_primal
-           : ability == MCR_CAN_FOLDS ? type->no_folds
-                                      : NULL;
-}
-
 /* For a learner with one form, or without approximations: values that request just that are
  * accepted, others are refused with the reason. */
 static mcr_status set_only_form(mcr_options *o, const char *name, const char *value)
@@ -261,7 +249,7 @@ static mcr_status set_only_form(mcr_options *o, const char *name, const char *va
             return MCR_OK;
     if (approx && strcmp(value, "none") == 0)
         return MCR_OK;
-    const char *form = mcr_learner_lacks(o->type, MCR_CAN_PRIMAL);
+    const char *form = o->type->no_primal;
     return mcr_fail(o->ctx, MCR_BAD_CALL, "%s has no %s: %s", o->type->name,
                     form ? "primal form" : "approximation", form ? form : o->type->no_approx);
 }
@@ -277,8 +265,7 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     if (strcmp(name, shared_table->name) == 0)
         return set_scale(o, value);
     const mcr_param *p = mcr_options_find(o, name);
-    bool lacks = is_form(name) &&
-                 (mcr_learner_lacks(o->type, MCR_CAN_PRIMAL) || o->type->no_approx);
+    bool lacks = is_form(name) && (o->type->no_primal || o->type->no_approx);
     if (p) {
         mcr_status s = mcr_params_set(o->ctx, o->type->name, p, o->params, value, strlen(value));
         return s && lacks ? set_only_form(o, name, value) : s;
@@ -294,6 +281,13 @@ mcr_status mcr_options_set(mcr_options *o, const char *name, const char *value)
     return near ? mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\" (did you mean \"%s\"?)",
                            o->type->name, name, near)
                 : mcr_fail(o->ctx, MCR_BAD_CALL, "%s: unknown option \"%s\"", o->type->name, name);
+}
+
+mcr_status mcr_options_set_real(mcr_options *o, const char *name, double value)
+{
+    char text[MCR_REAL_TEXT];
+    mcr_print_real(text, value);
+    return mcr_options_set(o, name, text);
 }
 
 const char *mcr_task_name(mcr_task task)

@@ -135,22 +135,16 @@ void mcr_fitted_clear(mcr_fitted *fitted); /* no basis, no segments */
 /* Allocates loss_slope, zeros, if the Gram that a learner was given (NULL: none) has features. */
 mcr_status mcr_fitted_open_slope(mcr_fitted *fitted, mcr_gram *gram, double mu);
 
-/* known.c: the errors of the certificate of a smooth loss with the penalty mu / 2 |w|^2. bend: a
- * bound on its second derivative. relative: the value is the gap as a share of the objective,
- * else the error of the identity mu a = -gradient. */
+/* known.c: the errors of the certificate of a smooth loss. relative: the value is the gap as a
+ * share of the objective, else the error of the identity mu a = -gradient. */
 typedef struct mcr_known_loss {
-    const double *a, *f; /* n x outputs; f = G a, as the certificate took it */
-    int64_t n, outputs;
-    const double *weight;    /* of each object's loss */
-    double mu, bend;         /* bend: with a weight of 1 */
+    const struct mcr_smooth *of; /* the problem that was solved */
+    const double *a, *f;         /* n x columns; f = G a, as the certificate took it */
+    int64_t n;
     bool relative, logistic; /* logistic: probabilities say more of the second derivative */
-    /* The loss at f, and its gradient (mcr_smooth). */
-    double (*loss)(const void *self, int64_t first, int64_t count, const double *f,
-                   double *gradient);
     /* The gap with the coefficients as the dual point, and the effect of errors of f and of
      * rounding; root: sqrt(K_ii). NULL: only the gradient is a dual point. */
     double (*gap)(const void *self, const double *root, const double *error, double *slip);
-    const void *self;
 } mcr_known_loss;
 mcr_status mcr_known_smooth(mcr_fitted *fitted, mcr_gram *gram, const mcr_known_loss *loss);
 
@@ -168,6 +162,8 @@ const double *mcr_fitted_find(const mcr_fitted *fitted, const char *name, int64_
 /* The same where exactly `count` numbers must be there: else MCR_BAD_DATA, the model is damaged. */
 mcr_status mcr_fitted_need(const double **out, const mcr_fitted *fitted, const char *name,
                            int64_t count);
+/* The one number kept under a name; NAN: there is none. */
+double mcr_fitted_number(const mcr_fitted *fitted, const char *name);
 /* What a model of neighbours keeps, checked (knn.c): how many of them vote, and of each object
  * K(x,x), the target (or its class) and the weight. */
 typedef struct mcr_knn {
@@ -258,11 +254,10 @@ typedef struct mcr_predictor {
     unsigned gives;
     /* Whether this model needs it; NULL: all do. */
     bool (*needed)(const mcr_fitted *fitted);
-    /* Called once with the whole model; std: standard deviations will be requested. Extras come
-     * from files: check their counts (mcr_fitted_need). NULL: nothing to do; *state is then
-     * NULL. */
+    /* Called once with the whole model. Extras come from files: check their counts
+     * (mcr_fitted_need). NULL: nothing to do; *state is then NULL. */
     mcr_status (*open)(void **state, mcr *ctx, const mcr_fitted *fitted, const mcr_kernel *kernel,
-                       const mcr_data *basis, bool std);
+                       const mcr_data *basis);
     void (*close)(mcr *ctx, void *state); /* NULL with open */
     mcr_status (*block)(const mcr_query *query);
     /* Functions drawn from the model's posterior, at the objects of data: adds to draws (objects x
@@ -332,8 +327,7 @@ typedef struct mcr_learner_type {
     mcr_status (*check)(mcr *ctx, const void *params); /* parameters together; NULL: fine */
     /* *out is NULL before; what it holds where this fails is freed by mcr_learn. */
     mcr_status (*fit)(mcr_fitted **out, const mcr_learning *in);
-    /* Missing abilities and their reasons: one table for all (mcr_learner_lacks). NULL: not
-     * missing. */
+    /* Missing abilities and their reasons; NULL: not missing. */
     const char *no_primal; /* the primal form: --form primal, --approx */
     const char *no_approx; /* has that form, but not for approximate features */
     /* The offset of the options of the form in its parameters, if it leaves the form to mcr_learn;
@@ -372,18 +366,6 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);
 
-/* How a learner can be run: from kernel values that it computes, from features, on a K that is
- * given, on folds of a K that trainings share. */
-typedef enum mcr_ability {
-    MCR_CAN_DUAL,
-    MCR_CAN_PRIMAL,
-    MCR_CAN_GIVEN,
-    MCR_CAN_FOLDS,
-    MCR_ABILITIES
-} mcr_ability;
-/* Why not; NULL: it can. */
-const char *mcr_learner_lacks(const mcr_learner_type *type, mcr_ability ability);
-
 /* Built in, or registered in the context. */
 const mcr_learner_type *mcr_learner_find(const mcr *ctx, const char *name);
 /* Whether it may be the name of a learner: small letters, digits and dashes. Files may name
@@ -404,6 +386,8 @@ mcr_status mcr_options_copy(mcr_options **out, const mcr_options *from);
 const mcr_param *mcr_options_find(const mcr_options *options, const char *name);
 /* Its value; NULL: there is none of that type. */
 const void *mcr_options_at(const mcr_options *options, const char *name, mcr_param_type type);
+/* Sets an option to a number. */
+mcr_status mcr_options_set_real(mcr_options *options, const char *name, double value);
 /* Those that are not at their default, as "C=10 tol=1e-06". */
 mcr_status mcr_options_print(const mcr_options *options, mcr_text *to);
 /* The same without the time limit, which may change when a training or a search is continued. */

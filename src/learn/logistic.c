@@ -124,51 +124,6 @@ static double heaviest(const mcr_goal *g)
     return most;
 }
 
-static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const params *o, const double *a,
-                         const double *f, const mcr_smooth_result *r, const mcr_learning *in,
-                         const mcr_form *form)
-{
-    mcr_fitted *t = NULL;
-    bool two = g->outputs == 1;
-    double apart, mu = two ? o->lambda : 2 * o->lambda;
-    mcr_form_objective of = {g->outputs, two ? loss_of_two : loss_of_many, g, mu, r->objective};
-    mcr_status s = mcr_form_fitted(&t, form, g, in->data, a, &of, &apart);
-    if (s)
-        return s;
-    t->rule = MCR_RULE_SOFTMAX;
-    t->objective = t->primal = r->objective;
-    t->gap = r->gap;
-    t->dual = r->objective - r->gap;
-    t->certificate = form->map ? "relative gap of the approximate problem"
-                               : "error of the identity";
-    t->value = form->map ? r->gap / fmax(fabs(r->objective), DBL_MIN) : r->rest / heaviest(g);
-    t->tolerance = o->tol;
-    t->iterations = r->steps;
-    t->stop = r->stop;
-    s = mcr_fitted_remark_definite(t, in->kernel);
-    if (!s)
-        s = mcr_form_report(form, t);
-    if (!s)
-        s = mcr_goal_report(g, t, f);
-    if (!s && !form->features)
-        s = mcr_fitted_remark_zero(t, form->gram);
-    if (!s)
-        s = mcr_known_smooth(t, form->gram,
-                             &(mcr_known_loss){.a = a,
-                                               .f = f,
-                                               .n = g->n,
-                                               .outputs = g->outputs,
-                                               .weight = g->weight,
-                                               .mu = mu,
-                                               .bend = two ? 0.25 : 0.5,
-                                               .logistic = true,
-                                               .relative = form->map != NULL,
-                                               .loss = of.loss,
-                                               .self = g});
-    t->objective_error += apart;
-    return mcr_fitted_give(out, t, s);
-}
-
 /* The coefficients of an approximate problem are not kept, so their identity certifies nothing that
  * a model holds: the tolerance is that of the relative gap, for every solver and any number of
  * processes. */
@@ -192,6 +147,45 @@ static mcr_smooth state_problem(const mcr_goal *g, const params *o, const mcr_fo
     };
 }
 
+static mcr_status finish(mcr_fitted **out, const mcr_goal *g, const mcr_smooth *problem,
+                         const double *a, const double *f, const mcr_smooth_result *r,
+                         const mcr_learning *in, const mcr_form *form)
+{
+    mcr_fitted *t = NULL;
+    double apart;
+    mcr_form_objective of = {g->outputs, problem->loss, g, problem->mu, r->objective};
+    mcr_status s = mcr_form_fitted(&t, form, g, in->data, a, &of, &apart);
+    if (s)
+        return s;
+    t->rule = MCR_RULE_SOFTMAX;
+    t->objective = t->primal = r->objective;
+    t->gap = r->gap;
+    t->dual = r->objective - r->gap;
+    t->certificate = form->map ? "relative gap of the approximate problem"
+                               : "error of the identity";
+    t->value = form->map ? r->gap / fmax(fabs(r->objective), DBL_MIN) : r->rest / heaviest(g);
+    t->tolerance = ((const params *)in->params)->tol;
+    t->iterations = r->steps;
+    t->stop = r->stop;
+    s = mcr_fitted_remark_definite(t, in->kernel);
+    if (!s)
+        s = mcr_form_report(form, t);
+    if (!s)
+        s = mcr_goal_report(g, t, f);
+    if (!s && !form->features)
+        s = mcr_fitted_remark_zero(t, form->gram);
+    if (!s)
+        s = mcr_known_smooth(t, form->gram,
+                             &(mcr_known_loss){.of = problem,
+                                               .a = a,
+                                               .f = f,
+                                               .n = g->n,
+                                               .logistic = true,
+                                               .relative = form->map != NULL});
+    t->objective_error += apart;
+    return mcr_fitted_give(out, t, s);
+}
+
 /* On the span of landmarks. */
 static mcr_status fit_restricted(mcr_fitted **out, const mcr_goal *g, const params *o,
                                  const mcr_learning *in, const mcr_form *form)
@@ -211,14 +205,14 @@ static mcr_status fit_whole(mcr_fitted **out, const mcr_goal *g, const params *o
     mcr_smooth_result result;
     size_t all = (size_t)(g->n * g->outputs);
     double *a = mcr_alloc(in->ctx, all, sizeof *a), *f = mcr_alloc(in->ctx, all, sizeof *f);
+    mcr_smooth problem = state_problem(g, o, form);
     mcr_status s = a && f ? mcr_form_gram(form, in) : MCR_NO_MEMORY;
     if (!s) {
-        mcr_smooth problem = state_problem(g, o, form);
         mcr_goal_start(g, form->map ? NULL : in->start, a);
         s = mcr_smooth_solve(form->gram, &problem, a, f, &result);
     }
     if (!s)
-        s = finish(out, g, o, a, f, &result, in, form);
+        s = finish(out, g, &problem, a, f, &result, in, form);
     mcr_free_all(in->ctx, a, f);
     return s;
 }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/stream.h"
 #include "base/team.h"
 #include "base/threads.h"
 #include "learn/svm_problem.h"
@@ -24,8 +23,7 @@ typedef mcr_class_job job;
 
 /* ---- which objects, which side ----------------------------------------------------------------*/
 
-/* Lists the objects of a problem with their sides; returns how many there are. */
-static int64_t list_objects(const job *j, int64_t problem, int64_t *row, double *y)
+int64_t mcr_class_list_objects(const job *j, int64_t problem, int64_t *row, double *y)
 {
     if (j->rule != MCR_RULE_PAIRS) {
         const int32_t *class_of = mcr_data_class_of(j->in->data);
@@ -104,7 +102,7 @@ static mcr_status list_task(task *t)
     mcr_status st = block ? MCR_OK : MCR_NO_MEMORY;
     if (!st && warm)
         mcr_class_read_start(j, t->number, t->start);
-    t->n = st ? 0 : list_objects(j, t->number, t->row, t->y);
+    t->n = st ? 0 : mcr_class_list_objects(j, t->number, t->row, t->y);
     for (int64_t i = 0; i < t->n; i++) {
         t->weight[i] = j->weight[t->row[i]];
         t->count += sample ? sample[t->row[i]] : 1;
@@ -421,26 +419,6 @@ static mcr_status add_class(mcr_fitted *f, const job *j, int64_t c)
     return st;
 }
 
-static mcr_status add_whole(mcr_fitted *f, const job *j)
-{
-    mcr *ctx = f->ctx;
-    size_t n = (size_t)j->n, outputs = (size_t)j->problems;
-    int64_t *object = mcr_alloc(ctx, n, sizeof *object);
-    int32_t *output = mcr_alloc(ctx, outputs, sizeof *output);
-    double *coef = mcr_alloc(ctx, (uint64_t)n * outputs, sizeof *coef);
-    mcr_status st = object && output && coef ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < j->n && !st; i++)
-        object[i] = i;
-    for (int64_t p = 0; p < j->problems && !st; p++) {
-        output[p] = (int32_t)p;
-        memcpy(coef + p * j->n, j->result[p].coef, sizeof *coef * n);
-    }
-    if (!st)
-        st = mcr_fitted_add(f, object, j->n, output, j->problems, coef);
-    mcr_free_all(ctx, object, output, coef);
-    return st;
-}
-
 /* An approximate map: the weights of all problems in terms of what it is made of. */
 static mcr_status add_weights(mcr_fitted *f, const job *j)
 {
@@ -475,19 +453,11 @@ static mcr_status keep_prices(mcr_fitted *f, const job *j)
 
 static mcr_status add_remarks(mcr_fitted *f, const job *j)
 {
-    mcr_status st = mcr_svm_remark(&f->remark, f->ctx, j->in->kernel);
-    if (st || !j->uncalibrated)
-        return st;
-    mcr_text text;
-    mcr_text_init(&text, f->ctx);
-    if (f->remark)
-        mcr_text_format(&text, "%s; ", f->remark);
-    mcr_text_string(&text, "not all probabilities could be calibrated: allow more time, or do not "
-                           "rely on them");
-    mcr_free(f->ctx, f->remark);
-    f->remark = text.status ? NULL : mcr_copy_text(f->ctx, text.bytes, (size_t)text.length);
-    mcr_text_free(&text);
-    return f->remark ? MCR_OK : MCR_NO_MEMORY;
+    mcr_status st = mcr_svm_remark(f, j->in->kernel);
+    return st || !j->uncalibrated
+               ? st
+               : mcr_fitted_remark(f, "not all probabilities could be calibrated: allow more time, "
+                                      "or do not rely on them");
 }
 
 /* A limit or the user was there before the first step of a problem: nothing is to be kept. */
@@ -561,7 +531,7 @@ static mcr_status gather(mcr_fitted **out, job *j)
         for (int64_t c = 0; c < j->classes && !st; c++)
             st = add_class(f, j, c);
     else
-        st = add_whole(f, j);
+        st = mcr_fitted_add(f, NULL, j->n, NULL, j->problems, j->coef);
     f->right = j->right;
     j->right = NULL;
     if (!st && j->how->prices)
@@ -607,21 +577,27 @@ static mcr_status choose_side(job *j)
     return mcr_form_open(&j->form, j->in, j->how->form, &work);
 }
 
+mcr_status mcr_class_begin(job *j, const mcr_learning *in, const mcr_multiclass *how)
+{
+    int64_t k = mcr_data_classes(in->data);
+    *j = (job){.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k};
+    j->began = mcr_now();
+    if (how->time_limit > 0)
+        j->deadline = j->began + how->time_limit;
+    j->rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
+    j->problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
+    return mcr_svm_need_classes(in->ctx, how->learner, in->data);
+}
+
 mcr_status mcr_multiclass_fit(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
 {
     *out = NULL;
     mcr *ctx = in->ctx;
-    mcr_status st = mcr_svm_need_classes(ctx, how->learner, in->data);
+    job j;
+    mcr_status st = mcr_class_begin(&j, in, how);
     if (st)
         return st;
-    int64_t k = mcr_data_classes(in->data), n = mcr_data_count(in->data);
-    job j = {.in = in, .how = how, .n = n, .classes = k};
-    j.began = mcr_now();
-    if (how->time_limit > 0)
-        j.deadline = mcr_now() + how->time_limit;
-    j.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
-    j.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
-    double *weight = mcr_alloc(ctx, (size_t)n, sizeof *weight);
+    double *weight = mcr_alloc(ctx, (size_t)j.n, sizeof *weight);
     j.weight = weight;
     j.curve = how->probability ? mcr_alloc(ctx, 2 * (uint64_t)j.problems, sizeof *j.curve) : NULL;
     st = weight && (j.curve || !how->probability) ? open_results(&j) : MCR_NO_MEMORY;

@@ -28,11 +28,6 @@ typedef struct job {
 
 /* ---- K of pairs -------------------------------------------------------------------------------*/
 
-static int64_t pair_size(const job *j, int64_t a, int64_t b)
-{
-    return mcr_class_size(&j->of, a) + mcr_class_size(&j->of, b);
-}
-
 /* For K of a pair of n objects, and the row of zeros. */
 static size_t pair_values(int64_t n)
 {
@@ -61,16 +56,6 @@ mcr_status mcr_multiclass_fold_bytes(size_t *bytes, mcr *ctx, bool one_vs_rest,
     return MCR_OK;
 }
 
-/* Training objects of a pair, those of a first. */
-static int64_t list_pair(const job *j, int64_t a, int64_t b, int64_t *object)
-{
-    int64_t n = 0, of[2] = {a, b};
-    for (int side = 0; side < 2; side++)
-        for (int64_t t = j->of.first[of[side]]; t < j->of.first[of[side] + 1]; t++)
-            object[n++] = j->of.member[t];
-    return n;
-}
-
 /* The row of training object i, number `at` of class c, into K of all its pairs. sorted: space for
  * K of it with all training objects, by class. */
 static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_t *place,
@@ -84,8 +69,8 @@ static void copy_row(const job *j, int64_t i, int64_t c, int64_t at, const size_
         if (other == c)
             continue;
         int64_t of[2] = {other < c ? other : c, other < c ? c : other};
-        int64_t n = pair_size(j, of[0], of[1]), ld = mcr_stored_ld(n);
-        int64_t size = j->of.first[of[0] + 1] - j->of.first[of[0]];
+        int64_t size = mcr_class_size(&j->of, of[0]);
+        int64_t n = size + mcr_class_size(&j->of, of[1]), ld = mcr_stored_ld(n);
         float *to = t->buffer->k + place[mcr_pair_output(j->of.classes, of[0], of[1])];
         to += (other < c ? size + at : at) * ld;
         memcpy(to, sorted + j->of.first[of[0]], sizeof *to * (size_t)size);
@@ -100,13 +85,12 @@ static mcr_status copy_pairs(const job *j)
     float *sorted = mcr_alloc(ctx, (size_t)j->of.n, sizeof *sorted);
     size_t *place = mcr_alloc(ctx, (size_t)j->of.problems, sizeof *place), at = 0;
     mcr_status s = sorted && place ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t a = 0; a < j->of.classes && !s; a++)
-        for (int64_t b = a + 1; b < j->of.classes; b++) {
-            int64_t n = pair_size(j, a, b), ld = mcr_stored_ld(n);
-            place[mcr_pair_output(j->of.classes, a, b)] = at;
-            memset(j->of.fold->buffer->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
-            at += pair_values(n);
-        }
+    for (int64_t o = 0; o < j->of.problems && !s; o++) {
+        int64_t n = mcr_class_objects(&j->of, o), ld = mcr_stored_ld(n);
+        place[o] = at;
+        memset(j->of.fold->buffer->k + at + (size_t)(n * ld), 0, sizeof(float) * (size_t)ld);
+        at += pair_values(n);
+    }
     for (int64_t c = 0; c < j->of.classes && !s; c++)
         for (int64_t m = j->of.first[c]; m < j->of.first[c + 1]; m++)
             copy_row(j, j->of.member[m], c, m - j->of.first[c], place, sorted);
@@ -126,9 +110,8 @@ static mcr_status fill_buffer(const job *j)
     mcr_status s = MCR_OK;
     if (buffer->ready)
         return MCR_OK;
-    for (int64_t a = 0; a < j->of.classes; a++)
-        for (int64_t b = a + 1; b < j->of.classes; b++)
-            at += pair_values(pair_size(j, a, b));
+    for (int64_t o = 0; o < j->of.problems; o++)
+        at += pair_values(mcr_class_objects(&j->of, o));
     need = at + (size_t)j->of.n * (size_t)held;
     if (need * sizeof(float) > buffer->bytes) {
         mcr_fold_buffer_free(ctx, buffer);
@@ -220,13 +203,12 @@ static mcr_status solve_whole(job *j, int64_t o)
     return solve(j, o, j->total, count, j->k, j->ld);
 }
 
-static mcr_status solve_pair(job *j, int64_t a, int64_t b, const float *k)
+static mcr_status solve_pair(job *j, int64_t o, const float *k)
 {
-    int64_t o = mcr_pair_output(j->of.classes, a, b), n = list_pair(j, a, b, j->object);
+    int64_t n = mcr_class_list_objects(&j->of, o, j->object, j->y);
     double count = 0;
     read_start(j, o, j->object, n);
     for (int64_t i = 0; i < n; i++) {
-        j->y[i] = i < j->of.first[a + 1] - j->of.first[a] ? 1 : -1;
         j->share[i] = j->weight[j->object[i]];
         j->diagonal[i] = j->own[j->of.fold->row[j->object[i]]];
         j->start[i] = j->all[j->object[i]];
@@ -248,14 +230,12 @@ static mcr_status solve_all(job *j)
 {
     mcr_status s = j->of.rule == MCR_RULE_PAIRS ? fill_buffer(j) : MCR_OK;
     const float *k = j->of.fold->buffer->k;
-    for (int64_t o = 0, a = 0, b = 1; o < j->of.problems && !s; o++) {
+    for (int64_t o = 0; o < j->of.problems && !s; o++) {
         if (j->of.rule != MCR_RULE_PAIRS) {
             s = solve_whole(j, o);
         } else {
-            s = solve_pair(j, a, b, k);
-            k += pair_values(pair_size(j, a, b));
-            a += ++b == j->of.classes;
-            b = b == j->of.classes ? a + 1 : b;
+            s = solve_pair(j, o, k);
+            k += pair_values(mcr_class_objects(&j->of, o));
         }
         if (!s)
             s = look_at_user(j, o);
@@ -269,13 +249,11 @@ static mcr_status add_whole(mcr_fitted *f, const job *j)
 {
     const mcr_fold *t = j->of.fold;
     mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < j->of.n; i++)
-        j->object[i] = i;
     for (int64_t o = 0; o < j->of.problems && !s; o++) {
         const mcr_binary *r = &j->of.result[o];
         for (int64_t i = 0; i < j->of.n; i++)
             j->all[i] = r->coef[t->row[i]];
-        s = mcr_fitted_add(f, j->object, j->of.n, &(int32_t){(int32_t)o}, 1, j->all);
+        s = mcr_fitted_add(f, NULL, j->of.n, &(int32_t){(int32_t)o}, 1, j->all);
         for (int64_t h = 0; h < t->held_count; h++)
             f->held_out[h * j->of.problems + o] = r->f[t->held[h]] + r->bias;
     }
@@ -309,14 +287,12 @@ static mcr_status evaluate_pair(mcr_fitted *f, const job *j, int64_t o, int64_t 
 static mcr_status add_pairs(mcr_fitted *f, const job *j)
 {
     mcr_status s = MCR_OK;
-    for (int64_t a = 0; a < j->of.classes; a++)
-        for (int64_t b = a + 1; b < j->of.classes && !s; b++) {
-            int64_t n = list_pair(j, a, b, j->object);
-            int32_t o = (int32_t)mcr_pair_output(j->of.classes, a, b);
-            s = mcr_fitted_add(f, j->object, n, &o, 1, j->of.result[o].coef);
-            if (!s)
-                s = evaluate_pair(f, j, o, n);
-        }
+    for (int32_t o = 0; o < j->of.problems && !s; o++) {
+        int64_t n = mcr_class_list_objects(&j->of, o, j->object, j->y);
+        s = mcr_fitted_add(f, j->object, n, &o, 1, j->of.result[o].coef);
+        if (!s)
+            s = evaluate_pair(f, j, o, n);
+    }
     return s;
 }
 
@@ -354,7 +330,6 @@ static mcr_status open_job(job *j)
 {
     mcr *ctx = j->of.in->ctx;
     size_t n = (size_t)j->total;
-    j->of.began = mcr_now();
     j->of.ticks = j->of.fold->buffer->ticks;
     bool ok = mcr_alloc_doubles(ctx, n, &j->weight, &j->y, &j->share, &j->start, &j->all,
                                 &j->diagonal, &j->own);
@@ -362,8 +337,6 @@ static mcr_status open_job(job *j)
     j->of.result = mcr_alloc_zero(ctx, (size_t)j->of.problems, sizeof *j->of.result);
     if (!ok || !j->object || !j->of.result)
         return MCR_NO_MEMORY;
-    if (j->of.how->time_limit > 0)
-        j->of.deadline = mcr_now() + j->of.how->time_limit;
     mcr_status s = mcr_gram_diagonal(j->of.fold->of, 0, j->own);
     if (!s)
         s = mcr_svm_weights(ctx, j->of.how->learner, j->of.in->data, j->of.how->class_weight,
@@ -384,17 +357,13 @@ static void close_job(job *j)
 mcr_status mcr_multiclass_fold(mcr_fitted **out, const mcr_learning *in, const mcr_multiclass *how)
 {
     *out = NULL;
-    mcr_status s = mcr_svm_need_classes(in->ctx, how->learner, in->data);
+    job j = {0};
+    mcr_status s = mcr_class_begin(&j.of, in, how);
     if (s)
         return s;
-    int64_t k = mcr_data_classes(in->data);
-    const mcr_fold *fold = mcr_gram_as_fold(in->gram);
-    job j = {
-        .of = {.in = in, .how = how, .n = mcr_data_count(in->data), .classes = k, .fold = fold},
-        .total = mcr_gram_rows(fold->of)};
-    j.k = mcr_gram_values(fold->of, &j.ld);
-    j.of.rule = k == 2 ? MCR_RULE_BINARY : how->one_vs_rest ? MCR_RULE_LARGEST : MCR_RULE_PAIRS;
-    j.of.problems = k == 2 ? 1 : how->one_vs_rest ? k : k * (k - 1) / 2;
+    j.of.fold = mcr_gram_as_fold(in->gram);
+    j.total = mcr_gram_rows(j.of.fold->of);
+    j.k = mcr_gram_values(j.of.fold->of, &j.ld);
     s = open_job(&j);
     if (!s)
         s = solve_all(&j);

@@ -48,10 +48,14 @@ typedef struct mcr_class_job {
     bool rough; /* certificates are no more exact than a shared K */
 } mcr_class_job;
 
+/* Which problems there are, and until when; fails if there are not two classes. */
+mcr_status mcr_class_begin(mcr_class_job *j, const mcr_learning *in, const mcr_multiclass *how);
 /* The classes of a problem of one-vs-one, the number of objects of one. */
 void mcr_class_pair(int64_t classes, int64_t problem, int64_t *a, int64_t *b);
 int64_t mcr_class_size(const mcr_class_job *j, int64_t c);
 int64_t mcr_class_objects(const mcr_class_job *j, int64_t problem); /* of any */
+/* Lists them with their sides, +1 and -1; returns how many there are. */
+int64_t mcr_class_list_objects(const mcr_class_job *j, int64_t problem, int64_t *row, double *y);
 /* One-vs-one: fills member and first. */
 mcr_status mcr_class_list(mcr_class_job *j);
 /* *easy: pairs may need so few rows of K that sharing blocks of it does not pay. Then some of them

@@ -307,12 +307,13 @@ static double closing_time(const mcr_online *o)
     return CLOSING * o->scores.pace * (double)o->supports;
 }
 
-bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double objective,
+bool mcr_online_is_over(mcr_online *o, int64_t passes, int64_t most, int64_t step, double objective,
                         double violation)
 {
+    double part = (double)o->at / (double)o->visits;
     mcr_progress now = {
         .phase = o->plan.learner,
-        .fraction = fraction,
+        .fraction = ((double)passes + part) / (double)most,
         .seconds = mcr_now() - o->began,
         .step = step,
         .objective = objective,

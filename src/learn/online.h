@@ -138,8 +138,8 @@ bool mcr_online_order(mcr_online *o);
 mcr_status mcr_online_begin(mcr_online *o, int64_t most, bool steady, int64_t *count);
 /* Adds to the coefficients of an object at a moment; drops one if there are too many. */
 void mcr_online_change(mcr_online *o, int64_t object, const double *change, double moment);
-/* True: to end, by the user or by time; o->stop says which. */
-bool mcr_online_is_over(mcr_online *o, double fraction, int64_t step, double objective,
+/* After so many passes, of `most`: true: to end, by the user or by time; o->stop says which. */
+bool mcr_online_is_over(mcr_online *o, int64_t passes, int64_t most, int64_t step, double objective,
                         double violation);
 /* What is below this is 0 but for rounding, for scores of an object. */
 double mcr_online_rounding(const mcr_online *o, int64_t object);

@@ -154,9 +154,7 @@ static mcr_status one_pass(run *r)
     bool steady = most == batch;
     (void)mcr_online_order(o);
     for (; o->at < o->visits && !s && !steps_are_over(r); o->at += count) {
-        double done = ((double)r->passes + (double)o->at / (double)o->visits) /
-                      (double)r->p->passes;
-        if (mcr_online_is_over(o, done, r->steps, r->primal / r->lambda,
+        if (mcr_online_is_over(o, r->passes, r->p->passes, r->steps, r->primal / r->lambda,
                                (r->primal - r->dual) / r->primal))
             return MCR_OK;
         s = mcr_resume_offer(o->ctx, o->part, walk, r);

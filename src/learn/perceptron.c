@@ -165,9 +165,8 @@ static mcr_status one_pass(run *r, double *mistakes)
     if (!mcr_online_order(o))
         *mistakes = 0;
     for (; o->at < o->visits && !s; o->at += count) {
-        double done = ((double)r->passes + (double)o->at / (double)o->visits) /
-                      (double)r->p->passes;
-        if (mcr_online_is_over(o, done, (int64_t)o->clock.steps, r->total + *mistakes, NAN))
+        if (mcr_online_is_over(o, r->passes, r->p->passes, (int64_t)o->clock.steps,
+                               r->total + *mistakes, NAN))
             break;
         s = mcr_resume_offer(o->ctx, o->part, walk, r);
         if (!s)

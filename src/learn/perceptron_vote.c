@@ -161,11 +161,10 @@ mcr_status mcr_votes_read(mcr_votes *v, const mcr_fitted *start, const mcr_onlin
 enum { CHUNK = 64, TOGETHER = 8, VALUES = 4 << 20 };
 
 static mcr_status open_votes(void **out, mcr *ctx, const mcr_fitted *f, const mcr_kernel *kernel,
-                             const mcr_data *basis, bool std)
+                             const mcr_data *basis)
 {
     (void)kernel;
     (void)basis;
-    (void)std;
     mcr_voted *t = *out = mcr_alloc_zero(ctx, 1, sizeof *t);
     mcr_status s = t ? mcr_votes_find(t, f) : MCR_NO_MEMORY;
     if (s) {

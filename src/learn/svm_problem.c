@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/team.h"
 #include "gram/round.h"
+#include "learn/goal.h"
 
 /* Some problems have no end in sight (C of 1e9 on noise): about a minute of steps, or a thousand
  * for each object, is enough for those that have. */
@@ -259,16 +260,13 @@ mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
 
 /* ---- what the data and the kernel must be -----------------------------------------------------*/
 
-mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel)
+mcr_status mcr_svm_remark(mcr_fitted *f, const mcr_kernel *kernel)
 {
-    static const char text[] =
-        "the kernel is not known to be positive semidefinite: the optimum is a local one, found as "
-        "LIBSVM does (curvature below 1e-12 is replaced by 1e-12)";
-    *out = NULL;
-    if (mcr_kernel_definite(kernel, NULL) == MCR_PSD)
-        return MCR_OK;
-    *out = mcr_copy_text(ctx, text, sizeof text - 1);
-    return *out ? MCR_OK : MCR_NO_MEMORY;
+    return mcr_kernel_definite(kernel, NULL) == MCR_PSD
+               ? MCR_OK
+               : mcr_fitted_remark(f, "the kernel is not known to be positive semidefinite: the "
+                                      "optimum is a local one, found as LIBSVM does (curvature "
+                                      "below 1e-12 is replaced by 1e-12)");
 }
 
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data)
@@ -317,12 +315,9 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
         return MCR_OK; /* weights are summed up where they are needed */
     if (mcr_data_count(data) < 1)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
-    const double *weight = mcr_data_weights(data);
-    double total = 0;
-    for (int64_t i = 0; weight && i < mcr_data_count(data); i++)
-        total += weight[i];
-    return !weight || total > 0 ? MCR_OK
-                                : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
+    return mcr_svm_objects(data) > 0
+               ? MCR_OK
+               : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
 }
 
 /* ---- one output -------------------------------------------------------------------------------*/
@@ -330,18 +325,13 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
 mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_svm *svm,
                           const double *b, int64_t n, double bias)
 {
-    *out = NULL;
-    mcr *ctx = in->ctx;
     mcr_fitted *f = NULL;
-    int64_t *object = mcr_alloc(ctx, (size_t)n, sizeof *object);
-    mcr_status s = object ? mcr_fitted_new(&f, ctx, 1) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < n && !s; i++)
-        object[i] = i;
+    mcr_status s = mcr_fitted_new(&f, in->ctx, 1);
     if (!s)
-        s = mcr_fitted_add(f, object, n, &(int32_t){0}, 1, b);
+        s = mcr_fitted_add(f, NULL, n, NULL, 1, b);
     if (!s)
-        s = mcr_svm_remark(&f->remark, ctx, in->kernel);
-    if (!s && !(f->trained = mcr_alloc(ctx, (size_t)n, sizeof *f->trained)))
+        s = mcr_svm_remark(f, in->kernel);
+    if (!s && !(f->trained = mcr_alloc(in->ctx, (size_t)n, sizeof *f->trained)))
         s = MCR_NO_MEMORY;
     if (!s)
         s = mcr_fitted_open_slope(f, in->gram, 1);
@@ -358,10 +348,6 @@ mcr_status mcr_svm_finish(mcr_fitted **out, const mcr_learning *in, const mcr_sv
         f->value_error = svm->result.violation_error;
         f->tolerance = svm->qp.tolerance;
         f->stop = mcr_svm_stop(svm);
-        *out = f;
-    } else {
-        mcr_fitted_free(f);
     }
-    mcr_free(ctx, object);
-    return s;
+    return mcr_fitted_give(out, f, s);
 }

@@ -69,9 +69,8 @@ double mcr_svm_objects(const mcr_data *data);
  * weight: n values. Fails if a class is unknown or all weights are 0. */
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
                            const char *class_weight, double *weight);
-/* A remark for kernels that the closure rules do not know to be PSD; NULL with MCR_OK: none
- * needed. */
-mcr_status mcr_svm_remark(char **out, mcr *ctx, const mcr_kernel *kernel);
+/* A remark for kernels that the closure rules do not know to be PSD. */
+mcr_status mcr_svm_remark(mcr_fitted *fitted, const mcr_kernel *kernel);
 /* At least two classes; else fails with a message that lists the classes. */
 mcr_status mcr_svm_need_classes(mcr *ctx, const char *learner, const mcr_data *data);
 /* Numbers as targets, and weights that are not all 0. */

@@ -63,6 +63,13 @@ void mcr_put_text(mcr_text *t, const char *text)
         mcr_text_add(t, text, strlen(text));
 }
 
+void mcr_put_texts(mcr_text *t, const char *const *text, int64_t count)
+{
+    mcr_put_i64(t, count);
+    for (int64_t i = 0; i < count; i++)
+        mcr_put_text(t, text[i]);
+}
+
 void mcr_put_i32_run(mcr_text *t, const int32_t *v, int64_t count)
 {
     unsigned char *to = extend(t, count, 4);
@@ -222,6 +229,19 @@ char *mcr_get_text(mcr_reader *r)
     if (!text)
         r->bad = r->short_of_memory = true;
     return text;
+}
+
+char **mcr_get_texts(mcr_reader *r, int64_t count)
+{
+    char **text = r->bad ? NULL : mcr_alloc_zero(r->ctx, (size_t)count, sizeof *text);
+    if (!text && !r->bad)
+        r->bad = r->short_of_memory = true;
+    for (int64_t i = 0; i < count && !r->bad; i++)
+        r->bad = !(text[i] = mcr_get_text(r));
+    if (!r->bad)
+        return text;
+    mcr_free_each(r->ctx, text, count);
+    return NULL;
 }
 
 mcr_status mcr_reader_damaged(const mcr_reader *r, const char *what)

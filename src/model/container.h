@@ -25,6 +25,7 @@ extern const char mcr_model_magic[MCR_MODEL_MAGIC_BYTES];
 void mcr_put_u32(mcr_text *t, uint32_t v);
 void mcr_put_i64(mcr_text *t, int64_t v);
 void mcr_put_text(mcr_text *t, const char *text); /* distinguishes NULL from "" */
+void mcr_put_texts(mcr_text *t, const char *const *text, int64_t count);
 void mcr_put_i32s(mcr_text *t, const int32_t *v, int64_t count);
 void mcr_put_i64s(mcr_text *t, const int64_t *v, int64_t count);
 void mcr_put_reals(mcr_text *t, const double *v, int64_t count);
@@ -51,6 +52,8 @@ int64_t mcr_get_i64(mcr_reader *r);
 /* A count of elements of `size` bytes that fit into the remaining bytes. */
 int64_t mcr_get_count(mcr_reader *r, size_t size);
 char *mcr_get_text(mcr_reader *r); /* owned; may be NULL */
+/* `count` of them, for mcr_free_each; NULL: one is missing, or there is no memory. */
+char **mcr_get_texts(mcr_reader *r, int64_t count);
 /* Owned arrays, preceded by their count; NULL on failure. */
 int32_t *mcr_get_i32s(mcr_reader *r, int64_t *count);
 int64_t *mcr_get_i64s(mcr_reader *r, int64_t *count);

@@ -33,9 +33,8 @@ static bool sign_is_side(const mcr_model *m)
 
 static double epsilon_of(const mcr_model *m, const mcr_options *o)
 {
-    int64_t count;
-    const double *kept = mcr_fitted_find(m->fitted, MCR_EXTRA_EPSILON, &count);
-    return strcmp(m->learner, "nu-svr") == 0 ? (count == 1 ? *kept : NAN) : option_of(o, "epsilon");
+    return strcmp(m->learner, "nu-svr") == 0 ? mcr_fitted_number(m->fitted, MCR_EXTRA_EPSILON)
+                                             : option_of(o, "epsilon");
 }
 
 /* The side of an object in output o: +1, -1, or NAN if unknown. */

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "model/fourier.h"
-#include "model/width.h"
+#include "model/model.h"
 
 static bool is_scaled(const mcr_model *m, const char *name)
 {

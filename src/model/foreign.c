@@ -167,11 +167,7 @@ mcr_status mcr_foreign_model(mcr_model **out, mcr *ctx, const mcr_kernel *kernel
         s = make_basis(&m->basis, ctx, v, h);
     if (!s)
         s = mcr_model_complete(m);
-    if (s) {
-        mcr_model_free(m);
-        return s;
-    }
-    m->report.features = v->cols;
-    *out = m;
-    return MCR_OK;
+    if (!s)
+        m->report.features = v->cols;
+    return mcr_model_give(out, m, s);
 }

@@ -1,4 +1,5 @@
-/* foreign.h (internal): support vector machines from the files of other programs.
+/* foreign.h (internal): support vector machines from the files of other programs: LIBSVM's, and
+ * ONNX files with SVMClassifier or SVMRegressor of ai.onnx.ml, optionally preceded by scaling.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +8,21 @@
 
 #include "data/scaling.h"
 #include "model/model.h"
+
+/* The property of an ONNX model in which Mercer's own files store the learner. */
+#define MCR_ONNX_LEARNER "mercer.learner"
+
+bool mcr_onnx_recognise(const void *bytes, size_t count);
+mcr_status mcr_onnx_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
+                         size_t count);
+bool mcr_libsvm_recognise(const void *bytes, size_t count); /* starts with "svm_type " */
+mcr_status mcr_libsvm_read(mcr_model **out, mcr *ctx, const char *name, const void *bytes,
+                           size_t count);
+/* Whether the coefficients have LIBSVM's layout: one segment, or one per class with the outputs of
+ * its pairs in order. */
+bool mcr_segments_are_libsvm(const mcr_fitted *fitted);
+
+/* ---- for the readers --------------------------------------------------------------------------*/
 
 enum { MCR_FOREIGN_ONE_CLASS = 2, MCR_FOREIGN_SVR = 3, MCR_FOREIGN_LEARNERS = 5 };
 extern const char

@@ -192,14 +192,10 @@ mcr_status mcr_fit_conformal(mcr_model **out, const mcr_options *options, const 
                               (long long)count, (long long)n);
     if (!s)
         s = mcr_model_complete(*out); /* the remark is new */
-    if (s) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     mcr_data_free(train);
     mcr_data_free(rest);
     mcr_free_all(ctx, row, object, held);
-    return s;
+    return mcr_model_give(out, *out, s);
 }
 
 /* ---- intervals --------------------------------------------------------------------------------*/

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "model/libsvm.h"
+#include "model/foreign.h"
 
 #include "kernel/select.h"
 
@@ -17,7 +17,6 @@
 #include "base/number.h"
 #include "base/stream.h"
 #include "kernel/parts.h"
-#include "model/foreign.h"
 #include "model/fourier.h"
 
 typedef mcr_foreign header;

@@ -9,10 +9,9 @@
 #include "base/order.h"
 #include "base/limits.h"
 #include "model/container.h"
-#include "model/libsvm.h"
+#include "model/foreign.h"
 #include "model/model.h"
 #include "model/objects.h"
-#include "model/onnx.h"
 #include "model/save_table.h"
 
 /* ---- reading ----------------------------------------------------------------------------------*/
@@ -32,14 +31,12 @@ static void get_numbers(mcr_reader *r, double *to, int64_t want)
 static mcr_status get_info(mcr_model **out, mcr_reader *r, const mcr_kernel *kernel)
 {
     char *learner = mcr_get_text(r), *options = mcr_get_text(r), *version = mcr_get_text(r);
-    if (!learner || !options || !version || !mcr_learner_names(learner))
-        r->bad = true;
+    r->bad |= !learner || !options || !version || !mcr_learner_names(learner);
     uint64_t seed = (uint64_t)mcr_get_i64(r);
     int64_t n = mcr_get_i64(r), features = mcr_get_i64(r);
     double number[4];
     get_numbers(r, number, 4);
-    if (n < 0 || features < 0)
-        r->bad = true;
+    r->bad |= n < 0 || features < 0;
     mcr_status s = mcr_reader_end(r);
     if (!s)
         s = mcr_model_new(out, r->ctx, kernel, learner, options);
@@ -63,8 +60,7 @@ static mcr_status get_info(mcr_model **out, mcr_reader *r, const mcr_kernel *ker
 static mcr_status get_kernel(mcr_kernel **out, mcr_reader *r)
 {
     char *text = mcr_get_text(r);
-    if (!text)
-        r->bad = true;
+    r->bad |= !text;
     mcr_status s = mcr_reader_end(r);
     if (!s) {
         s = mcr_kernel_parse_foreign(out, r->ctx, text);
@@ -89,12 +85,7 @@ static mcr_status get_second(mcr_model *m, mcr_reader *r)
 static mcr_status get_names(char ***out, int64_t *count, mcr_reader *r)
 {
     *count = mcr_get_count(r, 8);
-    *out = mcr_alloc_zero(r->ctx, (size_t)*count, sizeof **out);
-    if (!*out)
-        return MCR_NO_MEMORY;
-    for (int64_t i = 0; i < *count; i++)
-        if (!((*out)[i] = mcr_get_text(r)))
-            r->bad = true;
+    *out = mcr_get_texts(r, *count);
     return mcr_reader_end(r);
 }
 
@@ -153,14 +144,11 @@ static void get_segment(mcr_reader *r, mcr_fitted *f)
     int64_t coefs = 0;
     s.output = mcr_get_i32s(r, &s.outputs);
     s.coef = mcr_get_reals(r, &coefs);
-    if (s.outputs > f->outputs ||
-        (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0))
-        r->bad = true;
+    r->bad |= s.outputs > f->outputs ||
+              (s.count ? coefs / s.count != s.outputs || coefs % s.count : coefs != 0);
     for (int64_t o = 0; o < s.outputs && !r->bad; o++)
-        if (s.output[o] < 0 || s.output[o] >= f->outputs)
-            r->bad = true;
-    if (!r->bad && !mcr_all_finite(s.coef, coefs))
-        r->bad = true;
+        r->bad |= s.output[o] < 0 || s.output[o] >= f->outputs;
+    r->bad = r->bad || !mcr_all_finite(s.coef, coefs);
     f->segment[f->segments++] = s;
 }
 
@@ -190,18 +178,15 @@ static mcr_status get_coefficients(mcr_model *m, mcr_reader *r)
     f->object = mcr_get_i64s(r, &f->basis);
     f->offset = mcr_get_reals(r, &f->outputs);
     int64_t segments = mcr_get_count(r, 32), slopes = 0;
-    if (!outputs_fit(f, m->type))
-        r->bad = true;
+    r->bad |= !outputs_fit(f, m->type);
     f->segment = mcr_alloc_zero(r->ctx, (size_t)segments, sizeof *f->segment);
     if (!f->segment)
         r->bad = r->short_of_memory = true;
     for (int64_t g = 0; g < segments && !r->bad; g++)
         get_segment(r, f);
-    if (!r->bad && (!mcr_all_finite(f->offset, f->outputs) || !segments_fit(f)))
-        r->bad = true;
+    r->bad = r->bad || !mcr_all_finite(f->offset, f->outputs) || !segments_fit(f);
     double *slope = mcr_get_reals(r, &slopes);
-    if (!r->bad && ((slopes > 0 && slopes != 2 * f->outputs) || !mcr_all_finite(slope, slopes)))
-        r->bad = true;
+    r->bad = r->bad || (slopes > 0 && slopes != 2 * f->outputs) || !mcr_all_finite(slope, slopes);
     if (slopes > 0)
         f->slope = slope;
     else
@@ -214,8 +199,7 @@ static mcr_status get_curves(mcr_model *m, mcr_reader *r)
     int64_t count = 0;
     mcr_fitted *f = m->fitted;
     f->curve = mcr_get_reals(r, &count);
-    if (!f->curve || count != 2 * f->outputs || !mcr_all_finite(f->curve, count))
-        r->bad = true;
+    r->bad |= !f->curve || count != 2 * f->outputs || !mcr_all_finite(f->curve, count);
     for (int64_t o = 0; o < f->outputs && !r->bad; o++)
         r->bad = !(f->curve[2 * o] > 0);
     return MCR_OK;
@@ -348,8 +332,7 @@ static mcr_status get_certificate(mcr_model *m, mcr_reader *r)
     f->remark = mcr_get_text(r);
     f->iterations = mcr_get_i64(r);
     uint32_t stop = mcr_get_u32(r);
-    if (stop > MCR_STOP_LOCAL)
-        r->bad = true;
+    r->bad |= stop > MCR_STOP_LOCAL;
     f->stop = r->bad ? MCR_STOP_OPTIMAL : (mcr_stop)stop;
     double number[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
     get_numbers(r, number, 6);
@@ -454,11 +437,7 @@ static mcr_status read_mercer(mcr_model **out, const mcr_container *c)
         mcr_model_set_roles(m);
         s = mcr_model_complete(m);
     }
-    if (s)
-        mcr_model_free(m);
-    else
-        *out = m;
-    return s;
+    return mcr_model_give(out, m, s);
 }
 
 int mcr_model_recognise(const void *bytes, size_t count)

@@ -58,20 +58,25 @@ void mcr_model_free(mcr_model *m)
     mcr_free(ctx, m);
 }
 
+mcr_status mcr_model_give(mcr_model **out, mcr_model *m, mcr_status status)
+{
+    if (status)
+        mcr_model_free(m);
+    *out = status ? NULL : m;
+    return status;
+}
+
 mcr_status mcr_model_set_classes(mcr_model *m, const char *const *name, int64_t count)
 {
-    m->class_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->class_name);
+    m->class_name = mcr_copy_texts(m->ctx, name, count);
+    m->classes = m->class_name ? count : 0;
     m->class_value = mcr_alloc(m->ctx, (size_t)count, sizeof *m->class_value);
     if (!m->class_name || !m->class_value)
         return MCR_NO_MEMORY;
-    for (; m->classes < count; m->classes++) {
-        const char *text = name[m->classes], *end = text + strlen(text);
-        m->class_name[m->classes] = mcr_copy_text(m->ctx, text, (size_t)(end - text));
-        if (!m->class_name[m->classes])
-            return MCR_NO_MEMORY;
+    for (int64_t c = 0; c < count; c++) {
         double value;
-        bool number = mcr_parse_real(text, end, &value) == end;
-        m->class_value[m->classes] = number ? value : NAN;
+        const char *end = name[c] + strlen(name[c]);
+        m->class_value[c] = mcr_parse_real(name[c], end, &value) == end ? value : NAN;
     }
     return MCR_OK;
 }
@@ -105,13 +110,8 @@ static mcr_status name_output(mcr_model *m, int64_t o, int64_t a, int64_t b)
 
 mcr_status mcr_model_name_targets(mcr_model *m, const char *const *name)
 {
-    int64_t count = m->fitted->outputs;
-    m->output_name = mcr_alloc_zero(m->ctx, (size_t)count, sizeof *m->output_name);
-    mcr_status s = m->output_name ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < count && !s; o++)
-        if (!(m->output_name[o] = mcr_copy_text(m->ctx, name[o], strlen(name[o]))))
-            s = MCR_NO_MEMORY;
-    return s;
+    m->output_name = mcr_copy_texts(m->ctx, name, m->fitted->outputs);
+    return m->output_name ? MCR_OK : MCR_NO_MEMORY;
 }
 
 int64_t mcr_model_targets(const mcr_model *m)
@@ -124,7 +124,6 @@ mcr_status mcr_model_complete(mcr_model *m)
     mcr_fitted *f = m->fitted;
     mcr_report_fit *r = &m->report;
     int64_t found;
-    const double *loo = mcr_fitted_find(f, MCR_EXTRA_LOO, &found);
     bool named = m->output_name != NULL;
     if (!named)
         m->output_name = mcr_alloc_zero(m->ctx, (size_t)f->outputs, sizeof *m->output_name);
@@ -149,15 +148,13 @@ mcr_status mcr_model_complete(mcr_model *m)
     r->dual = f->dual;
     r->gap = f->gap;
     r->remark = f->remark;
-    r->loo = loo && found == 1 ? *loo : NAN;
+    r->loo = mcr_fitted_number(f, MCR_EXTRA_LOO);
     const double *errors = mcr_fitted_find(f, MCR_EXTRA_ERRORS, &found);
     r->value_error = errors && found == 2 ? errors[0] : 0;
     r->objective_error = errors && found == 2 ? errors[1] : 0;
     r->variance = mcr_fitted_find(f, MCR_EXTRA_VARIANCE, &r->variances);
-    const double *total = mcr_fitted_find(f, MCR_EXTRA_TOTAL, &found);
-    r->total_variance = total && found == 1 ? *total : NAN;
-    const double *noise = mcr_fitted_find(f, MCR_EXTRA_NOISE, &found);
-    r->noise = noise && found == 1 ? *noise : NAN;
+    r->total_variance = mcr_fitted_number(f, MCR_EXTRA_TOTAL);
+    r->noise = mcr_fitted_number(f, MCR_EXTRA_NOISE);
     r->correlation = mcr_fitted_find(f, MCR_EXTRA_CORRELATION, &r->correlations);
     const double *form = mcr_fitted_find(f, MCR_EXTRA_FORM, &found);
     bool features = form && found == 6;
@@ -275,12 +272,11 @@ void mcr_model_sides(const mcr_model *m, int64_t o, int64_t *positive, int64_t *
 /* Models of other programs, and of earlier versions, do not record which class is rarer. */
 int64_t mcr_model_positive(const mcr_model *m)
 {
-    int64_t count;
-    const double *kept = mcr_fitted_find(m->fitted, MCR_EXTRA_POSITIVE, &count);
+    double kept = mcr_fitted_number(m->fitted, MCR_EXTRA_POSITIVE);
     if (m->report.task != MCR_CLASSIFY)
         return -1;
-    if (kept && count == 1 && *kept >= 0 && *kept < (double)m->classes)
-        return (int64_t)*kept;
+    if (kept >= 0 && kept < (double)m->classes)
+        return (int64_t)kept;
     if (m->classes != 2)
         return -1;
     bool words = isnan(m->class_value[0]) || isnan(m->class_value[1]);

@@ -59,6 +59,12 @@ typedef struct mcr_partition {
     const double *class_number; /* the same as numbers */
 } mcr_partition;
 mcr_status mcr_clusters_score(mcr *ctx, const mcr_partition *p, mcr_metrics *out);
+/* The end of making a model: with MCR_OK it becomes *out, else it is freed and *out NULL. Returns
+ * the status. */
+mcr_status mcr_model_give(mcr_model **out, mcr_model *model, mcr_status status);
+/* Refuses to create dense vectors for a model whose sparse support vectors have far more features
+ * than entries; readers of data files have the same check. */
+mcr_status mcr_model_check_width(mcr *ctx, const mcr_model *model);
 /* For a model with several targets, once its fitted is set: one name per output. */
 mcr_status mcr_model_name_targets(mcr_model *model, const char *const *name);
 /* How many numbers it predicts per object, if it predicts numbers: one output each. */

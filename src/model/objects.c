@@ -29,8 +29,8 @@ static void put_dense(mcr_text *t, const mcr_field *f)
     put_values(t, f);
 }
 
-/* start (count + 1 values) of the rows of f, from a store's own start. */
-static void put_starts(mcr_text *t, const mcr_field *f)
+/* start (count + 1 values) of the rows of f, from a store's own start; returns the last. */
+static int64_t put_starts(mcr_text *t, const mcr_field *f)
 {
     int64_t at = 0;
     mcr_put_i64(t, f->count + 1);
@@ -40,22 +40,13 @@ static void put_starts(mcr_text *t, const mcr_field *f)
         at += f->store->start[r + 1] - f->store->start[r];
         mcr_put_i64(t, at);
     }
-}
-
-static int64_t entries(const mcr_field *f)
-{
-    int64_t sum = 0;
-    for (int64_t i = 0; i < f->count; i++) {
-        int64_t r = mcr_field_at(f, i);
-        sum += f->store->start[r + 1] - f->store->start[r];
-    }
-    return sum;
+    return at;
 }
 
 static void put_sparse(mcr_text *t, const mcr_field *f)
 {
-    put_starts(t, f);
-    mcr_put_i64(t, entries(f));
+    int64_t entries = put_starts(t, f);
+    mcr_put_i64(t, entries);
     for (int64_t i = 0; i < f->count; i++) {
         mcr_vector x = mcr_field_vector(f, i);
         if (!x.wide)
@@ -63,15 +54,14 @@ static void put_sparse(mcr_text *t, const mcr_field *f)
         for (int64_t e = 0; e < x.count && x.wide; e++)
             mcr_put_u32(t, (uint32_t)mcr_vector_column(&x, e));
     }
-    mcr_put_i64(t, entries(f));
+    mcr_put_i64(t, entries);
     put_values(t, f);
 }
 
 static void put_strings(mcr_text *t, const mcr_field *f)
 {
     const mcr_store *s = f->store;
-    put_starts(t, f);
-    mcr_put_i64(t, entries(f));
+    mcr_put_i64(t, put_starts(t, f));
     for (int64_t i = 0; i < f->count; i++) {
         int64_t r = mcr_field_at(f, i);
         mcr_text_add(t, s->bytes + s->start[r], (size_t)(s->start[r + 1] - s->start[r]));
@@ -108,10 +98,10 @@ static int64_t each_edge(mcr_text *t, const mcr_field *f, int what)
 static void put_graphs(mcr_text *t, const mcr_field *f)
 {
     const mcr_store *s = f->store;
-    put_starts(t, f);
+    int64_t nodes = put_starts(t, f);
     mcr_put_u32(t, s->node_label != NULL);
     if (s->node_label) {
-        mcr_put_i64(t, entries(f));
+        mcr_put_i64(t, nodes);
         for (int64_t i = 0; i < f->count; i++) {
             int64_t first = s->start[mcr_field_at(f, i)];
             mcr_put_i32_run(t, s->node_label + first, s->start[mcr_field_at(f, i) + 1] - first);
@@ -126,9 +116,7 @@ static void put_graphs(mcr_text *t, const mcr_field *f)
         mcr_put_i64(t, edges);
         each_edge(t, f, 2);
     }
-    mcr_put_i64(t, s->label_names);
-    for (int64_t l = 0; l < s->label_names; l++)
-        mcr_put_text(t, s->label_name[l]);
+    mcr_put_texts(t, (const char *const *)s->label_name, s->label_names);
 }
 
 /* For a precomputed kernel only the numbers of the objects are needed. */
@@ -181,9 +169,7 @@ void mcr_put_columns(mcr_text *t, const mcr_data *data, const bool *wanted)
         if (!wanted[i] || !has_columns(s))
             continue;
         mcr_put_text(t, s->name);
-        mcr_put_i64(t, s->cols);
-        for (int64_t c = 0; c < s->cols; c++)
-            mcr_put_text(t, s->column[c]);
+        mcr_put_texts(t, (const char *const *)s->column, s->cols);
     }
 }
 
@@ -214,21 +200,6 @@ static void free_arrays(mcr *ctx, arrays *a)
                  a->bytes);
 }
 
-static void get_label_names(mcr_reader *r, mcr_store *store)
-{
-    int64_t count = mcr_get_count(r, 8);
-    if (count == 0 || r->bad)
-        return;
-    store->label_name = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *store->label_name);
-    if (!store->label_name) {
-        r->bad = r->short_of_memory = true;
-        return;
-    }
-    for (; store->label_names < count && !r->bad; store->label_names++)
-        if (!(store->label_name[store->label_names] = mcr_get_text(r)))
-            r->bad = true;
-}
-
 /* Graphs are passed to the builder as a store, so that the names of their labels are kept. */
 static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, int64_t rows)
 {
@@ -246,14 +217,14 @@ static mcr_status get_graphs(mcr_reader *r, mcr_builder *b, const char *name, in
     a.edge = mcr_get_i32s(r, &a.edges);
     if (mcr_get_u32(r))
         a.edge_label = mcr_get_i32s(r, &a.edge_labels);
-    if (!r->bad &&
-        (starts != rows + 1 || !starts_fit(store->start, starts, rows, store->start[rows]) ||
-         a.edges % 2 || !starts_fit(a.edge_start, a.edge_starts, rows, a.edges / 2) ||
-         (store->node_label && labels != store->start[rows]) ||
-         (a.edge_label && a.edge_labels != a.edges / 2)))
-        r->bad = true;
-    if (!r->bad)
-        get_label_names(r, store);
+    r->bad = r->bad || starts != rows + 1 ||
+             !starts_fit(store->start, starts, rows, store->start[rows]) || a.edges % 2 ||
+             !starts_fit(a.edge_start, a.edge_starts, rows, a.edges / 2) ||
+             (store->node_label && labels != store->start[rows]) ||
+             (a.edge_label && a.edge_labels != a.edges / 2);
+    int64_t names = mcr_get_count(r, 8);
+    if (names > 0 && (store->label_name = mcr_get_texts(r, names)))
+        store->label_names = names;
     if (!r->bad)
         s = mcr_store_link(store, a.edge_start, (const int32_t(*)[2])(const void *)a.edge,
                            a.edge_label);
@@ -273,39 +244,35 @@ static mcr_status get_field(mcr_reader *r, mcr_builder *b, int64_t rows)
     uint32_t kind = mcr_get_u32(r);
     int64_t cols = mcr_get_i64(r);
     mcr_status s = MCR_OK;
-    if (!name || cols < 0)
-        r->bad = true;
+    r->bad |= !name || cols < 0;
     if (r->bad) {
         mcr_free(r->ctx, name);
         return MCR_OK;
     }
     if (kind == MCR_DENSE) {
         a.value = mcr_get_reals(r, &a.values);
-        if (a.value && (cols == 0 ? a.values != 0 : a.values / cols != rows || a.values % cols))
-            r->bad = true;
+        r->bad |= a.value &&
+                  (cols == 0 ? a.values != 0 : a.values / cols != rows || a.values % cols);
         if (!r->bad)
             s = mcr_builder_dense(b, name, a.value, cols, cols);
     } else if (kind == MCR_SPARSE) {
         a.start = mcr_get_i64s(r, &a.starts);
         a.index = mcr_get_i32s(r, &a.indices);
         a.value = mcr_get_reals(r, &a.values);
-        if (!r->bad && (a.indices != a.values || !starts_fit(a.start, a.starts, rows, a.values)))
-            r->bad = true;
+        r->bad = r->bad || a.indices != a.values || !starts_fit(a.start, a.starts, rows, a.values);
         if (!r->bad)
             s = mcr_builder_sparse(b, name, cols, a.start, a.index, a.value);
     } else if (kind == MCR_STRINGS) {
         a.start = mcr_get_i64s(r, &a.starts);
         a.bytes = mcr_get_bytes(r, &a.byte_count);
-        if (!r->bad && !starts_fit(a.start, a.starts, rows, a.byte_count))
-            r->bad = true;
+        r->bad = r->bad || !starts_fit(a.start, a.starts, rows, a.byte_count);
         if (!r->bad)
             s = mcr_builder_strings(b, name, a.start, a.bytes);
     } else if (kind == MCR_GRAPHS) {
         s = get_graphs(r, b, name, rows);
     } else if (kind == MCR_PRECOMPUTED) {
         a.start = mcr_get_i64s(r, &a.starts);
-        if (!r->bad && a.starts != rows)
-            r->bad = true;
+        r->bad = r->bad || a.starts != rows;
         if (!r->bad)
             s = mcr_builder_precomputed(b, name, NULL, 0, a.start);
     } else {
@@ -321,8 +288,7 @@ mcr_status mcr_get_objects(mcr_data **out, mcr_reader *r)
     *out = NULL;
     mcr_builder *b = NULL;
     int64_t rows = mcr_get_i64(r), fields = mcr_get_i64(r);
-    if (rows < 0 || rows > INT64_MAX / 8)
-        r->bad = true;
+    r->bad |= rows < 0 || rows > INT64_MAX / 8;
     if (r->bad)
         return mcr_reader_end(r);
     mcr_status s = mcr_builder_open(&b, r->ctx, rows);
@@ -340,12 +306,7 @@ static void get_names(mcr_reader *r, mcr_store *s)
         r->bad = true;
         return;
     }
-    s->column = mcr_alloc_zero(r->ctx, (size_t)s->cols, sizeof *s->column);
-    if (!s->column)
-        r->bad = r->short_of_memory = true;
-    for (int64_t c = 0; c < s->cols && s->column; c++)
-        if (!(s->column[c] = mcr_get_text(r)))
-            r->bad = true;
+    s->column = mcr_get_texts(r, s->cols);
 }
 
 void mcr_get_columns(mcr_reader *r, mcr_data *data)

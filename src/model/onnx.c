@@ -6,14 +6,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "model/onnx.h"
+#include "model/foreign.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/stream.h"
-#include "model/foreign.h"
 #include "model/protobuf.h"
 
 enum { TENSOR_FLOAT = 1, TENSOR_DOUBLE = 11, NAMED = 2 };

@@ -69,12 +69,18 @@ static mcr_status add_segment(mcr_prediction *w, mcr_gram *gram, const mcr_segme
     return s ? s : mcr_parallel_chunks(w->ctx, n, CHUNK, spread_chunk, &job);
 }
 
+static void set_offsets(mcr_prediction *w, int64_t n)
+{
+    const mcr_fitted *f = w->model->fitted;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
+}
+
 static mcr_status score_gram(mcr_prediction *w, mcr_gram *gram, bool precise)
 {
     const mcr_fitted *f = w->model->fitted;
     mcr_status s = MCR_OK;
-    for (int64_t i = 0; i < mcr_gram_cols(gram); i++)
-        memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
+    set_offsets(w, mcr_gram_cols(gram));
     int64_t own = f->second ? 1 : w->segments;
     for (int64_t g = 0; g < own && !s; g++)
         if (w->segment[g].count > 0 && w->segment[g].outputs > 0)
@@ -275,8 +281,7 @@ static mcr_status score_block(mcr_prediction *w, const mcr_data *part, int64_t f
         return s ? s : mcr_fourier_score(w->map, w->model, part, w->score);
     }
     if (f->basis == 0) {
-        for (int64_t i = 0; i < w->count; i++)
-            memcpy(w->score + i * f->outputs, f->offset, sizeof *f->offset * (size_t)f->outputs);
+        set_offsets(w, w->count);
         return MCR_OK;
     }
     mcr_rows basis = {f->object, 0, f->basis}, columns = {NULL, first, w->count};
@@ -307,18 +312,18 @@ static void close_work(mcr_prediction *w)
     mcr_pair_votes_close(w->votes);
 }
 
-static mcr_status open_predictor(mcr_prediction *w, bool std)
+static mcr_status open_predictor(mcr_prediction *w)
 {
     const mcr_model *m = w->model;
     mcr_status s = MCR_OK;
     if (w->predictor->open)
-        s = w->predictor->open(&w->state, w->ctx, m->fitted, m->kernel, m->basis, std);
+        s = w->predictor->open(&w->state, w->ctx, m->fitted, m->kernel, m->basis);
     w->opened = !s;
     return s;
 }
 
 static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr_gram *across,
-                            int64_t n, bool std)
+                            int64_t n)
 {
     const mcr_fitted *f = m->fitted;
     size_t workers = (size_t)mcr_workers(ctx);
@@ -356,7 +361,7 @@ static mcr_status open_work(mcr_prediction *w, mcr *ctx, const mcr_model *m, mcr
     for (int64_t o = 0; o < f->outputs; o++)
         w->error[o] = MCR_FLOAT_ERROR * sqrt(w->error[o]);
     if (w->predictor) /* needs the support vectors themselves */
-        return open_predictor(w, std);
+        return open_predictor(w);
     if (f->second || across)
         return MCR_OK;
     mcr_status s = mcr_prediction_collapse(w);
@@ -509,7 +514,7 @@ static mcr_status predict_blocks(mcr *ctx, const mcr_model *m, const mcr_data *d
     int64_t n = mcr_data_count(data);
     mcr_prediction w;
     double began = mcr_now();
-    mcr_status s = open_work(&w, ctx, m, across, n, to->std != NULL);
+    mcr_status s = open_work(&w, ctx, m, across, n);
     /* The bound of float errors holds for positive semi-definite kernels. */
     bool quickly = !across && !to->score && !to->proba && !f->slope && !f->curve &&
                    f->rule <= MCR_RULE_LARGEST && f->task == MCR_CLASSIFY && !w.predictor &&

@@ -56,19 +56,14 @@ static void put_certificate(mcr_text *t, const mcr_model *m)
 /* CLAS: the class names. */
 static void put_classes(mcr_text *t, const mcr_model *m)
 {
-    mcr_put_i64(t, m->classes);
-    for (int64_t c = 0; c < m->classes; c++)
-        mcr_put_text(t, m->class_name[c]);
+    mcr_put_texts(t, (const char *const *)m->class_name, m->classes);
 }
 
 /* TARG: names of the outputs, if there are several targets. */
 static void put_targets(mcr_text *t, const mcr_model *m)
 {
-    if (mcr_model_targets(m) < 2)
-        return;
-    mcr_put_i64(t, m->fitted->outputs);
-    for (int64_t o = 0; o < m->fitted->outputs; o++)
-        mcr_put_text(t, m->output_name[o]);
+    if (mcr_model_targets(m) > 1)
+        mcr_put_texts(t, (const char *const *)m->output_name, m->fitted->outputs);
 }
 
 /* COEF: rule, offsets, coefficients, calibration. */
@@ -183,9 +178,7 @@ static void put_layout(mcr_text *t, const mcr_model *m)
     mcr_put_i64(t, l->targets);
     mcr_put_u32(t, l->usual);
     mcr_put_i64s(t, l->column, l->roles);
-    mcr_put_i64(t, l->name ? l->roles : 0);
-    for (int64_t r = 0; l->name && r < l->roles; r++)
-        mcr_put_text(t, l->name->name[r]);
+    mcr_put_texts(t, l->name ? (const char *const *)l->name->name : NULL, l->name ? l->roles : 0);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------*/

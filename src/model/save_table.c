@@ -61,27 +61,11 @@ void mcr_put_fill(mcr_text *t, const mcr_model *m)
         const mcr_known *known = &s->known[k];
         mcr_put_text(t, known->name);
         mcr_put_i64(t, known->mode);
-        mcr_put_i64(t, known->words.count);
-        for (int64_t w = 0; w < known->words.count; w++)
-            mcr_put_text(t, known->words.word[w]);
+        mcr_put_texts(t, (const char *const *)known->words.word, known->words.count);
     }
 }
 
 /* ---- reading ----------------------------------------------------------------------------------*/
-
-/* `count` texts, owned by the caller; NULL: the section is damaged, or out of memory. */
-static char **get_texts(mcr_reader *r, int64_t count)
-{
-    char **text = mcr_alloc_zero(r->ctx, (size_t)count, sizeof *text);
-    for (int64_t i = 0; text && i < count && !r->bad; i++)
-        if (!(text[i] = mcr_get_text(r)))
-            r->bad = true;
-    if (text && !r->bad)
-        return text;
-    r->bad = true;
-    mcr_free_each(r->ctx, text, count);
-    return NULL;
-}
 
 mcr_status mcr_get_roles(mcr_model *m, mcr_reader *r)
 {
@@ -94,7 +78,7 @@ mcr_status mcr_get_roles(mcr_model *m, mcr_reader *r)
         r->bad = r->bad || mcr_role_name(role[i]) == NULL;
     }
     bool named = mcr_get_u32(r) == 1;
-    char **name = named ? get_texts(r, columns) : NULL;
+    char **name = named ? mcr_get_texts(r, columns) : NULL;
     r->bad = r->bad || !m->layout || columns != m->layout->columns;
     mcr_status s = mcr_reader_end(r);
     if (!s)
@@ -161,7 +145,7 @@ static void get_field(mcr_reader *r, mcr_scaled_field *f)
         return;
     }
     if (named)
-        f->column = get_texts(r, f->in);
+        f->column = mcr_get_texts(r, f->in);
 }
 
 static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
@@ -170,8 +154,7 @@ static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
     int64_t mode = mcr_get_i64(r), words = mcr_get_count(r, 4);
     mcr_known *known = NULL;
     mcr_status s = MCR_OK;
-    if (!name || mode < -1 || mode >= words)
-        r->bad = true;
+    r->bad |= !name || mode < -1 || mode >= words;
     if (!r->bad)
         s = mcr_known_add(&known, to, name);
     for (int64_t w = 0; w < words && !r->bad && !s; w++) {
@@ -185,8 +168,7 @@ static mcr_status get_known(mcr_reader *r, mcr_scaling *to)
     }
     if (known)
         known->mode = mode;
-    if (known && known->words.count != words)
-        r->bad = true;
+    r->bad |= known && known->words.count != words;
     mcr_free(r->ctx, name);
     return s;
 }

@@ -338,19 +338,15 @@ static mcr_status open_checkpoint(const mcr_options *options, const mcr_learning
 static mcr_status name_choice(mcr_model *m, const mcr_options *options)
 {
     const mcr_usual *usual = &options->type->usual;
-    int64_t count = 0;
-    const double *value = usual->own_path ? mcr_fitted_find(m->fitted, usual->option, &count)
-                                          : NULL;
-    if (!value || count != 1 || !strchr(m->options, ':'))
+    double value = usual->own_path ? mcr_fitted_number(m->fitted, usual->option) : NAN;
+    if (isnan(value) || !strchr(m->options, ':'))
         return MCR_OK;
     mcr_options *chosen = NULL;
-    mcr_text number, text;
-    mcr_text_init(&number, m->ctx);
+    mcr_text text;
     mcr_text_init(&text, m->ctx);
-    mcr_text_real(&number, *value);
-    mcr_status s = number.status ? number.status : mcr_options_copy(&chosen, options);
+    mcr_status s = mcr_options_copy(&chosen, options);
     if (!s)
-        s = mcr_options_set(chosen, usual->option, number.bytes);
+        s = mcr_options_set_real(chosen, usual->option, value);
     if (!s)
         s = mcr_options_print(chosen, &text);
     char *named = s ? NULL : mcr_copy_text(m->ctx, text.bytes, (size_t)text.length);
@@ -361,7 +357,6 @@ static mcr_status name_choice(mcr_model *m, const mcr_options *options)
         s = MCR_NO_MEMORY;
     }
     mcr_options_close(chosen);
-    mcr_text_free(&number);
     mcr_text_free(&text);
     return s;
 }
@@ -396,15 +391,11 @@ mcr_status mcr_model_train(mcr_model **out, const mcr_options *options, const mc
     if (!s)
         s = name_choice(m, options);
     mcr_resume_close(ctx);
-    if (!s) {
+    if (!s)
         m->report.seconds = mcr_now() - began;
-        *out = m;
-    } else {
-        mcr_model_free(m);
-    }
     mcr_kernel_free(chosen);
     mcr_text_free(&text);
-    return s;
+    return mcr_model_give(out, m, s);
 }
 
 /* Records the rarer class of the training data, because new data may differ. For numbers it is the
@@ -439,10 +430,6 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
         s = mcr_model_train(out, options, how->kernel, &with, how->unscored);
     if (!s)
         s = keep_positive(*out, how->data);
-    if (s && *out) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     if (!s) {
         (*out)->scaling = scaling;
         scaling = NULL;
@@ -451,7 +438,7 @@ mcr_status mcr_train(mcr_model **out, const mcr_training *how)
     }
     mcr_scaling_free(scaling);
     mcr_data_free(data);
-    return s;
+    return mcr_model_give(out, *out, s);
 }
 
 mcr_status mcr_fit(mcr_model **out, const mcr_options *options, const mcr_kernel *kernel,

@@ -145,10 +145,6 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
         s = mcr_fitted_keep((*out)->fitted, MCR_EXTRA_POSITIVE, &positive, 1);
     if (!s && model->scaling)
         s = mcr_scaling_copy(&(*out)->scaling, model->scaling);
-    if (s) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     if (!s) {
         (*out)->layout = mcr_layout_retain(model->layout);
         number_objects(*out, model);
@@ -156,5 +152,5 @@ mcr_status mcr_fit_more(mcr_model **out, const mcr_options *options, const mcr_k
     mcr_free(ctx, own);
     mcr_data_free(ready);
     mcr_data_free(all);
-    return s;
+    return mcr_model_give(out, *out, s);
 }

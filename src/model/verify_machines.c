@@ -559,8 +559,7 @@ static void evaluate_tube(program *p)
 static void evaluate_nu_tube(program *p)
 {
     const mcr_verify *v = p->v;
-    int64_t count;
-    const double *kept = mcr_fitted_find(v->fitted, MCR_EXTRA_EPSILON, &count);
+    double kept = mcr_fitted_number(v->fitted, MCR_EXTRA_EPSILON);
     int64_t commons;
     const double *common = mcr_fitted_find(v->fitted, MCR_EXTRA_COMMON, &commons);
     if (commons != p->n)
@@ -597,7 +596,7 @@ static void evaluate_nu_tube(program *p)
                              part[t], 0.5 * nu * total);
     p->violation = (mcr_sure){fmax(0, fmax(high[0] - low[0], high[1] - low[1])), 2 * blur};
     p->strict = p->violation.value;
-    double epsilon = fmax(count == 1 ? *kept : guess_epsilon(p, C), 0);
+    double epsilon = fmax(isnan(kept) ? guess_epsilon(p, C) : kept, 0);
     mcr_sure square = square_of(p);
     p->epsilon = 0;
     p->dual = dual_of(p, square);

@@ -82,7 +82,7 @@ static mcr_status usual_metrics(job *j, mcr_task task)
     if (!s && task == MCR_DETECT)
         return add_metric(j, "accuracy", task);
     for (int64_t i = 0; (m = mcr_metric_at(i)) && !s; i++)
-        if (m->info.task == task && !m->intervals &&
+        if (m->info.task == task && !m->info.intervals &&
             (m->of_one || !mcr_splits_leave_one_out(j->splits)))
             s = add_metric(j, m->info.name, task);
     return s;
@@ -160,16 +160,9 @@ static mcr_status search_split(job *j, int64_t split, mcr_kernel **kernel, mcr_o
 static mcr_status keep_names(job *j, const mcr_model *m)
 {
     int64_t outputs = m->fitted->outputs;
-    char **name = mcr_alloc_zero(j->ctx, (size_t)outputs, sizeof *name);
-    mcr_status s = name ? MCR_OK : MCR_NO_MEMORY;
-    for (int64_t o = 0; o < outputs && !s; o++) {
-        const char *text = mcr_model_output_name(m, o);
-        if (!(name[o] = mcr_copy_text(j->ctx, text, strlen(text))))
-            s = MCR_NO_MEMORY;
-    }
-    j->output = name;
-    j->named = name ? outputs : 0;
-    return s;
+    j->output = mcr_copy_texts(j->ctx, (const char *const *)m->output_name, outputs);
+    j->named = j->output ? outputs : 0;
+    return j->output ? MCR_OK : MCR_NO_MEMORY;
 }
 
 static mcr_status run_split(void *arg, int64_t split, int worker)

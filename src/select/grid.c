@@ -440,16 +440,13 @@ mcr_status mcr_grid_kernel(mcr_kernel **out, const mcr_grid *g, int64_t point)
     return s;
 }
 
-/* The value of the searched option `a` at a point, as text. */
-static mcr_status value_of(mcr_text *to, const mcr_grid *g, int a, int64_t point)
+/* The value of the searched option `a` at a point. */
+static double value_of(const mcr_grid *g, int a, int64_t point)
 {
     int64_t after = 1;
     for (int b = a + 1; b < g->axes; b++)
         after *= g->axis[b].values.count;
-    int64_t setting = point % g->settings;
-    mcr_text_init(to, g->ctx);
-    mcr_text_real(to, g->axis[a].values.values[setting / after % g->axis[a].values.count]);
-    return to->status;
+    return g->axis[a].values.values[point % g->settings / after % g->axis[a].values.count];
 }
 
 mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
@@ -460,13 +457,8 @@ mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
     (*out)->scale = mcr_grid_template(g, point)->scale;
     if (g->path)
         s = mcr_options_set(*out, g->options->type->usual.option, g->options->type->usual.range);
-    for (int a = 0; a < g->axes && !s; a++) {
-        mcr_text number;
-        s = value_of(&number, g, a, point);
-        if (!s)
-            s = mcr_options_set(*out, g->axis[a].option->name, number.bytes);
-        mcr_text_free(&number);
-    }
+    for (int a = 0; a < g->axes && !s; a++)
+        s = mcr_options_set_real(*out, g->axis[a].option->name, value_of(g, a, point));
     if (s) {
         mcr_options_close(*out);
         *out = NULL;
@@ -477,21 +469,16 @@ mcr_status mcr_grid_setting(mcr_options **out, const mcr_grid *g, int64_t point)
 /* "C=10 epsilon=0.1": the options that are searched. */
 static mcr_status say(mcr_text *to, const mcr_grid *g, int64_t point)
 {
-    mcr_status s = MCR_OK;
     mcr_text_string(to, "");
-    for (int a = 0; a < g->axes && !s; a++) {
-        mcr_text number;
-        s = value_of(&number, g, a, point);
-        if (!s)
-            mcr_text_format(to, "%s%s=%s", to->length ? " " : "", g->axis[a].option->name,
-                            number.bytes);
-        mcr_text_free(&number);
+    for (int a = 0; a < g->axes; a++) {
+        mcr_text_format(to, "%s%s=", to->length ? " " : "", g->axis[a].option->name);
+        mcr_text_real(to, value_of(g, a, point));
     }
     if (g->scales)
         mcr_text_format(to, "%sscale=%s", to->length ? " " : "",
                         mcr_grid_template(g, point)->scale == MCR_SCALE_MINMAX ? "minmax"
                                                                                : "standard");
-    return s ? s : to->status;
+    return to->status;
 }
 
 mcr_status mcr_grid_name(char **kernel, char **options, const mcr_grid *g, int64_t point)

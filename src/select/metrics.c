@@ -14,47 +14,51 @@
 enum { LARGER = 1, SMALLER = 0 };
 enum { PLAIN = 0, SCORES = 1, PROBA = 2 }; /* inputs besides the predictions */
 
-#define METRIC(name, of, direction, needs, low, high, function, summary, ...)                      \
+#define METRIC(called, of, direction, needs, low, high, function, about, ...)                      \
     {                                                                                              \
-        {name, summary, of, direction, (needs) == PROBA, (needs) == SCORES},                       \
-            .least = (low), .most = (high), .score_of = mcr_metric_##function, __VA_ARGS__         \
+        .info.name = called, .info.summary = about, .info.task = of, .info.larger = direction,     \
+        .info.proba = (needs) == PROBA, .info.score = (needs) == SCORES, .least = (low),           \
+        .most = (high), .score_of = mcr_metric_##function, __VA_ARGS__                             \
     }
 
 /* The first one of a task is the default of searches; the order is that of the output. */
 static const mcr_metric table[] = {
     METRIC("accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, accuracy,
            "share of objects whose class is predicted correctly", .of_one = true),
-    METRIC("balanced_accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, balanced,
-           "mean recall over the classes"),
-    METRIC("precision", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, precision,
-           "share of objects predicted as positive that are positive", .positive = true),
-    METRIC("recall", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, recall,
-           "share of positive objects that are predicted as positive", .positive = true),
-    METRIC("f1", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, f1, "harmonic mean of precision and recall",
-           .positive = true),
+    METRIC("balanced_accuracy", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, by_class,
+           "mean recall over the classes", .which = MCR_BALANCED),
+    METRIC("precision", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, by_class,
+           "share of objects predicted as positive that are positive", .which = MCR_PRECISION,
+           .info.positive = 1),
+    METRIC("recall", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, by_class,
+           "share of positive objects that are predicted as positive", .which = MCR_RECALL,
+           .info.positive = 1),
+    METRIC("f1", MCR_CLASSIFY, LARGER, PLAIN, 0, 1, by_class,
+           "harmonic mean of precision and recall", .which = MCR_F1, .info.positive = 1),
     METRIC("mcc", MCR_CLASSIFY, LARGER, PLAIN, -1, 1, mcc,
            "Matthews' correlation of classes and predictions"),
-    METRIC("roc_auc", MCR_CLASSIFY, LARGER, SCORES, 0, 1, roc_auc,
+    METRIC("roc_auc", MCR_CLASSIFY, LARGER, SCORES, 0, 1, by_rank,
            "area under the ROC curve; without a positive class the mean of each against the others",
-           .detects = true, .positive = true),
-    METRIC("average_precision", MCR_CLASSIFY, LARGER, SCORES, 0, 1, average_precision,
-           "area under precision against recall", .detects = true, .positive = true),
+           .which = MCR_ROC_AUC, .detects = true, .info.positive = 1),
+    METRIC("average_precision", MCR_CLASSIFY, LARGER, SCORES, 0, 1, by_rank,
+           "area under precision against recall", .which = MCR_AVERAGE_PRECISION, .detects = true,
+           .info.positive = 1),
     METRIC("log_loss", MCR_CLASSIFY, SMALLER, PROBA, 0, INFINITY, log_loss,
            "minus the mean logarithm of the true class's probability", .of_one = true),
     METRIC("brier", MCR_CLASSIFY, SMALLER, PROBA, 0, 2, brier,
-           "mean squared error of the probability", .of_one = true, .positive = true),
-    METRIC("mse", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, mse, "mean squared error",
-           .of_one = true),
-    METRIC("rmse", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, rmse,
-           "root of the mean squared error"),
-    METRIC("mae", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, mae, "mean absolute error",
-           .of_one = true),
-    METRIC("r2", MCR_REGRESS, LARGER, PLAIN, -INFINITY, 1, r2,
-           "share of the variance that is explained"),
+           "mean squared error of the probability", .of_one = true, .info.positive = 1),
+    METRIC("mse", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, errors, "mean squared error",
+           .which = MCR_MSE, .of_one = true),
+    METRIC("rmse", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, errors,
+           "root of the mean squared error", .which = MCR_RMSE),
+    METRIC("mae", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, errors, "mean absolute error",
+           .which = MCR_MAE, .of_one = true),
+    METRIC("r2", MCR_REGRESS, LARGER, PLAIN, -INFINITY, 1, errors,
+           "share of the variance that is explained", .which = MCR_R2),
     METRIC("max_error", MCR_REGRESS, SMALLER, PLAIN, 0, INFINITY, max_error,
            "largest absolute error"),
     METRIC("coverage", MCR_REGRESS, LARGER, PLAIN, 0, 1, coverage,
-           "share of targets in their intervals", .of_one = true, .intervals = true),
+           "share of targets in their intervals", .of_one = true, .info.intervals = 1),
     METRIC("adjusted_rand", MCR_CLUSTER, LARGER, PLAIN, -1, 1, rand,
            "agreement of clusters with classes, 0 by chance"),
 };
@@ -74,19 +78,7 @@ int64_t mcr_metric_count(void)
 mcr_status mcr_metric_describe(int64_t number, mcr_metric_info *out)
 {
     const mcr_metric *m = mcr_metric_at(number);
-    if (!m)
-        return MCR_BAD_CALL;
-    const mcr_metric_info info = {
-        .name = m->info.name,
-        .summary = m->info.summary,
-        .task = m->info.task,
-        .larger = m->info.larger,
-        .proba = m->info.proba,
-        .score = m->info.score,
-        .positive = m->positive,
-        .intervals = m->intervals,
-    };
-    return MCR_SIZED_WRITE(mcr_metric_info, out, NULL, &info);
+    return m ? MCR_SIZED_WRITE(mcr_metric_info, out, NULL, &m->info) : MCR_BAD_CALL;
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------*/
@@ -165,14 +157,14 @@ static mcr_status check_marks(mcr *ctx, const mcr_evaluated *w)
 bool mcr_metric_possible(const mcr_metric *m, const mcr_evaluated *w)
 {
     return (!m->info.proba || w->proba) && (!m->info.score || w->score || w->proba) &&
-           (!m->intervals || (w->lower && w->upper));
+           (!m->info.intervals || (w->lower && w->upper));
 }
 
 mcr_status mcr_metric_score(const mcr_metric *m, mcr *ctx, const mcr_evaluated *w, double *out)
 {
     *out = NAN;
     mcr_status s = w->task == MCR_DETECT ? check_marks(ctx, w) : MCR_OK;
-    return s ? s : m->score_of(ctx, w, out);
+    return s ? s : m->score_of(ctx, m->which, w, out);
 }
 
 mcr_status mcr_evaluated_open(mcr_evaluated *out, double **target, mcr *ctx,

@@ -10,21 +10,20 @@
 
 #include "model/model.h"
 
-/* *out is NAN if undefined; MCR_BAD_CALL if an input that it needs is missing. */
-typedef mcr_status mcr_metric_function(mcr *ctx, const mcr_evaluated *what, double *out);
+/* *out is NAN if undefined; MCR_BAD_CALL if an input that it needs is missing. which: of those that
+ * the function can compute. */
+typedef mcr_status mcr_metric_function(mcr *ctx, int which, const mcr_evaluated *what, double *out);
+enum { MCR_PRECISION, MCR_RECALL, MCR_F1, MCR_BALANCED };
+enum { MCR_ROC_AUC, MCR_AVERAGE_PRECISION };
+enum { MCR_MSE, MCR_RMSE, MCR_MAE, MCR_R2 };
 
 typedef struct mcr_metric {
-    struct {
-        const char *name, *summary;
-        mcr_task task;
-        int larger, proba, score;
-    } info;             /* see mcr_metric_info */
+    mcr_metric_info info;
     double least, most; /* bounds of all scores */
     bool of_one;        /* it scores single objects; the score is then the mean over all */
-    bool intervals;     /* it needs intervals */
-    bool detects;  /* it also scores detection: how well scores separate outliers from inliers */
-    bool positive; /* it refers to the positive class, if there is one */
+    bool detects; /* it also scores detection: how well scores separate outliers from inliers */
     mcr_metric_function *score_of;
+    int which;
 } mcr_metric;
 
 /* NAN if undefined. */
@@ -50,10 +49,8 @@ mcr_status mcr_evaluated_read(mcr_evaluated *out, mcr *ctx, const mcr_evaluated 
 /* The number of classes, including those that the model does not know. */
 int64_t mcr_evaluated_classes(const mcr_evaluated *what);
 
-mcr_metric_function mcr_metric_accuracy, mcr_metric_balanced, mcr_metric_precision,
-    mcr_metric_recall, mcr_metric_f1, mcr_metric_mcc, mcr_metric_roc_auc,
-    mcr_metric_average_precision, mcr_metric_log_loss, mcr_metric_brier;
-mcr_metric_function mcr_metric_mse, mcr_metric_rmse, mcr_metric_mae, mcr_metric_r2,
-    mcr_metric_max_error, mcr_metric_coverage, mcr_metric_rand;
+mcr_metric_function mcr_metric_accuracy, mcr_metric_by_class, mcr_metric_mcc, mcr_metric_by_rank,
+    mcr_metric_log_loss, mcr_metric_brier;
+mcr_metric_function mcr_metric_errors, mcr_metric_max_error, mcr_metric_coverage, mcr_metric_rand;
 
 #endif

@@ -26,9 +26,10 @@ static double total_weight(const mcr_evaluated *w)
 
 /* ---- decisions --------------------------------------------------------------------------------*/
 
-mcr_status mcr_metric_accuracy(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_accuracy(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
     (void)ctx;
+    (void)which;
     double right = 0;
     for (int64_t i = 0; i < w->n; i++)
         right += weight_of(w, i) * (w->target[i] == w->value[i]);
@@ -125,11 +126,11 @@ static double f1_of(const tally *t, int64_t k)
 }
 
 /* For the positive class; without one the mean over the classes in targets or predictions.
- * balanced: the mean over the classes in targets. */
-static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
-                           double (*of)(const tally *t, int64_t k), bool balanced)
+ * Balanced: the mean recall over the classes in targets. */
+mcr_status mcr_metric_by_class(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
     tally t;
+    bool balanced = which == MCR_BALANCED;
     double sum = 0, seen = 0;
     mcr_status s = open_tally(&t, ctx, w);
     *out = NAN;
@@ -137,7 +138,9 @@ static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
         return s;
     for (int64_t k = 0; k < t.classes; k++)
         if (balanced ? t.is[k] > 0 : w->positive >= 0 ? k == w->positive : t.seen[k] > 0) {
-            sum += of(&t, k);
+            sum += which == MCR_PRECISION ? precision_of(&t, k)
+                   : which == MCR_F1      ? f1_of(&t, k)
+                                          : recall_of(&t, k);
             seen++;
         }
     *out = seen > 0 ? sum / seen : NAN;
@@ -145,31 +148,11 @@ static mcr_status by_class(mcr *ctx, const mcr_evaluated *w, double *out,
     return MCR_OK;
 }
 
-mcr_status mcr_metric_precision(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_class(ctx, w, out, precision_of, false);
-}
-
-mcr_status mcr_metric_recall(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_class(ctx, w, out, recall_of, false);
-}
-
-mcr_status mcr_metric_f1(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_class(ctx, w, out, f1_of, false);
-}
-
-/* The mean recall over the classes that occur. */
-mcr_status mcr_metric_balanced(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_class(ctx, w, out, recall_of, true);
-}
-
 /* Matthews' correlation coefficient, for any number of classes (Gorodkin, 2004); 0 if targets or
  * predictions are constant. */
-mcr_status mcr_metric_mcc(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_mcc(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)which;
     tally t;
     double n = 0, right = 0, both = 0, is = 0, said = 0;
     mcr_status s = open_tally(&t, ctx, w);
@@ -340,9 +323,9 @@ static mcr_status no_scores(mcr *ctx, const mcr_evaluated *w)
 
 /* For the positive class, or outliers; else the mean over one-vs-rest for each class where it is
  * defined. */
-static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
-                          double (*of)(const ranked *r, int64_t n))
+mcr_status mcr_metric_by_rank(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    double (*of)(const ranked *r, int64_t n) = which == MCR_ROC_AUC ? area : mean_precision;
     bool one = w->task == MCR_DETECT || w->positive >= 0;
     double sum = 0, defined = 0;
     *out = NAN;
@@ -366,16 +349,6 @@ static mcr_status by_rank(mcr *ctx, const mcr_evaluated *w, double *out,
     return MCR_OK;
 }
 
-mcr_status mcr_metric_roc_auc(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_rank(ctx, w, out, area);
-}
-
-mcr_status mcr_metric_average_precision(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    return by_rank(ctx, w, out, mean_precision);
-}
-
 /* ---- probabilities ----------------------------------------------------------------------------*/
 
 static mcr_status no_probabilities(mcr *ctx, const char *metric)
@@ -391,8 +364,9 @@ static mcr_status no_probabilities(mcr *ctx, const char *metric)
 /* Minus the mean logarithm of the probability of the true class. Probabilities of 0 and 1 are
  * clipped by the rounding unit of doubles and normalised to sum 1; a class unknown to the model has
  * the smallest. */
-mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_log_loss(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)which;
     double sum = 0;
     *out = NAN;
     if (!w->proba)
@@ -413,8 +387,9 @@ mcr_status mcr_metric_log_loss(mcr *ctx, const mcr_evaluated *w, double *out)
 
 /* For the positive class the mean squared error of the probability; without one the sum over all
  * classes (Brier, 1950). */
-mcr_status mcr_metric_brier(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_brier(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)which;
     double sum = 0;
     *out = NAN;
     if (!w->proba)

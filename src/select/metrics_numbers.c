@@ -6,45 +6,22 @@
 
 #include "select/metrics.h"
 
-static mcr_metrics errors_of(const mcr_evaluated *w)
+/* r2 is NAN if the targets are constant. */
+mcr_status mcr_metric_errors(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)ctx;
     mcr_metrics m = {.size = sizeof m, .n = w->n};
     mcr_numbers_score(w->target, w->value, 1, w->weight, &m);
-    return m;
-}
-
-mcr_status mcr_metric_mse(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    (void)ctx;
-    *out = errors_of(w).mse;
+    const double all[] = {
+        [MCR_MSE] = m.mse, [MCR_RMSE] = sqrt(m.mse), [MCR_MAE] = m.mae, [MCR_R2] = m.r2};
+    *out = all[which];
     return MCR_OK;
 }
 
-mcr_status mcr_metric_rmse(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_max_error(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
     (void)ctx;
-    *out = sqrt(errors_of(w).mse);
-    return MCR_OK;
-}
-
-mcr_status mcr_metric_mae(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    (void)ctx;
-    *out = errors_of(w).mae;
-    return MCR_OK;
-}
-
-/* NAN: the targets are constant. */
-mcr_status mcr_metric_r2(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    (void)ctx;
-    *out = errors_of(w).r2;
-    return MCR_OK;
-}
-
-mcr_status mcr_metric_max_error(mcr *ctx, const mcr_evaluated *w, double *out)
-{
-    (void)ctx;
+    (void)which;
     *out = 0;
     for (int64_t i = 0; i < w->n; i++)
         *out = fmax(*out, fabs(w->target[i] - w->value[i]));
@@ -52,8 +29,9 @@ mcr_status mcr_metric_max_error(mcr *ctx, const mcr_evaluated *w, double *out)
 }
 
 /* The fraction of targets inside their intervals. */
-mcr_status mcr_metric_coverage(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_coverage(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)which;
     double sum = 0, all = 0;
     *out = NAN;
     if (!w->lower || !w->upper)
@@ -67,8 +45,9 @@ mcr_status mcr_metric_coverage(mcr *ctx, const mcr_evaluated *w, double *out)
     return MCR_OK;
 }
 
-mcr_status mcr_metric_rand(mcr *ctx, const mcr_evaluated *w, double *out)
+mcr_status mcr_metric_rand(mcr *ctx, int which, const mcr_evaluated *w, double *out)
 {
+    (void)which;
     mcr_metrics m = {.size = sizeof m, .n = w->n, .rand = NAN};
     mcr_status s = mcr_clusters_score(ctx,
                                       &(mcr_partition){.clusters = w->outputs,

@@ -169,8 +169,6 @@ static mcr_status hold_option(relevance *w)
     mcr_kernel *kernel = NULL;
     mcr_options *options = NULL;
     mcr_model *model = NULL;
-    int64_t count = 0;
-    const double *value = NULL;
     if (!t->grid->path)
         return MCR_OK;
     mcr_status s = mcr_grid_kernel(&kernel, t->grid, w->centre);
@@ -180,14 +178,9 @@ static mcr_status hold_option(relevance *w)
         s = mcr_train(&model,
                       &(mcr_training){
                           .options = options, .kernel = kernel, .data = t->data, .unscored = true});
-    if (!s)
-        value = mcr_fitted_find(model->fitted, name, &count);
-    if (value && count == 1) {
-        mcr_text text;
-        mcr_text_init(&text, t->ctx);
-        mcr_text_real(&text, *value);
-        s = text.status ? text.status : mcr_options_set(options, name, text.bytes);
-        mcr_text_free(&text);
+    double value = s ? NAN : mcr_fitted_number(model->fitted, name);
+    if (!isnan(value)) {
+        s = mcr_options_set_real(options, name, value);
         t->held = s ? NULL : options;
     }
     if (!t->held)
@@ -382,12 +375,6 @@ static mcr_status open_search(relevance *w)
     return MCR_OK;
 }
 
-static void close_search(relevance *w)
-{
-    mcr *ctx = w->t->ctx;
-    mcr_free_all(ctx, w->value, w->next, w->mean, w->way, w->slope, w->point);
-}
-
 mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mcr_split_plan *plan)
 {
     relevance w = {.t = t, .search = search, .plan = plan};
@@ -406,6 +393,6 @@ mcr_status mcr_relevance_search(mcr_tried *t, const mcr_search *search, const mc
     if (!s)
         s = has_gained(&w, start, &gained);
     t->best = gained ? w.centre : start; /* not an improvement by chance */
-    close_search(&w);
+    mcr_free_all(t->ctx, w.value, w.next, w.mean, w.way, w.slope, w.point);
     return s;
 }

@@ -503,14 +503,6 @@ static mcr_status share_kernel(batch *b, int64_t which)
     return s == MCR_NO_MEMORY || s == MCR_STOPPED ? s : MCR_OK;
 }
 
-static mcr_status share_kernels(batch *b)
-{
-    mcr_status s = MCR_OK;
-    for (int64_t g = 0; g < b->groups && !s; g++)
-        s = share_kernel(b, g);
-    return s;
-}
-
 static int longer_first(const void *a, const void *b)
 {
     const group *x = *(const group *const *)a, *y = *(const group *const *)b;
@@ -672,11 +664,13 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_co
     b.group = mcr_alloc_zero(ctx, (size_t)wanted_count + 1, sizeof *b.group);
     b.order = mcr_alloc(ctx, (size_t)wanted_count, sizeof *b.order);
     mcr_status s = point && b.group && b.order ? mcr_signal_open(&b.changed, ctx) : MCR_NO_MEMORY;
-    for (int64_t i = 0; i < wanted_count && !s; i++)
-        if (!t->state[wanted[i]]) {
-            t->state[wanted[i]] = MCR_POINT_DONE + 1;
-            point[b.count++] = wanted[i];
-        }
+    for (int64_t i = 0; i < wanted_count && !s; i++) {
+        int64_t p = wanted ? wanted[i] : i;
+        if (t->state[p])
+            continue;
+        t->state[p] = MCR_POINT_DONE + 1;
+        point[b.count++] = p;
+    }
     for (int64_t i = 0; i < b.count && !s; i++)
         if (i == 0 || point[i] / t->grid->settings != point[i - 1] / t->grid->settings)
             b.group[b.groups++].first = i;
@@ -685,8 +679,8 @@ mcr_status mcr_try_points(mcr_tried *t, const int64_t *wanted, int64_t wanted_co
             b.group[g].end = g + 1 < b.groups ? b.group[g + 1].first : b.count;
         b.point = point;
         s = make_settings(t, point, b.count);
-        if (!s)
-            s = share_kernels(&b);
+        for (int64_t g = 0; g < b.groups && !s; g++)
+            s = share_kernel(&b, g);
         if (!s)
             s = run_rounds(&b);
         t->batch++;

@@ -29,18 +29,6 @@ enum { FEW_OBJECTS = 1200, FEW_EACH = 60, FINALISTS = 6 };
 
 /* ---- which points -----------------------------------------------------------------------------*/
 
-static mcr_status try_all(mcr_tried *t)
-{
-    int64_t *point = mcr_alloc(t->ctx, (size_t)t->grid->points, sizeof *point);
-    if (!point)
-        return MCR_NO_MEMORY;
-    for (int64_t p = 0; p < t->grid->points; p++)
-        point[p] = p;
-    mcr_status s = mcr_try_points(t, point, t->grid->points);
-    mcr_free(t->ctx, point);
-    return s;
-}
-
 /* The points of a template whose indices are multiples of the strides, from `start` on each
  * axis. */
 static int64_t list_lattice(const mcr_tried *t, const mcr_template *of, const int64_t *start,
@@ -642,7 +630,7 @@ mcr_status mcr_search_run(mcr_tried *t, const mcr_options *options, const mcr_se
     mcr_progress at = {.phase = "tune", .objective = NAN, .violation = NAN};
     mcr_deadline_set(t->ctx, mcr_time_limit(options));
     t->covers = mcr_cover(t->ctx, &at);
-    s = search->adaptive ? try_few_first(t, search) : try_all(t);
+    s = search->adaptive ? try_few_first(t, search) : mcr_try_points(t, NULL, t->grid->points);
     t->from = t->best;
     if (!s && t->best >= 0 && search->relevance && mcr_relevance_possible(t))
         s = determine_relevance(t, search);

@@ -71,7 +71,7 @@ mcr_status mcr_tried_keep_third(mcr_tried *t, const int64_t *point, int64_t coun
 mcr_status mcr_tried_drop_behind(mcr_tried *t, const int64_t *point, int64_t count, int64_t splits);
 /* The best of the points tested on the most splits; -1: none. */
 int64_t mcr_tried_leading(const mcr_tried *t);
-/* Evaluates those of the points (in ascending order) that are not known yet. */
+/* Evaluates those of the points (in ascending order; NULL: 0, 1, ...) that are not known yet. */
 mcr_status mcr_try_points(mcr_tried *t, const int64_t *point, int64_t count);
 /* Adds the points of one more template to the grid. */
 mcr_status mcr_tried_add(mcr_tried *t, const char *text, mcr_scale scale);

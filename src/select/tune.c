@@ -26,16 +26,6 @@ static mcr_status fill_point(mcr_point *to, const mcr_tried *t, int64_t p)
     return s;
 }
 
-/* The name of the parameter with a range: "gamma" in rbf(gamma=1:2). */
-static void name_axis(mcr_text *to, const mcr_template *tm, const mcr_axis *axis)
-{
-    if (axis->option) {
-        mcr_text_string(to, axis->option->name);
-        return;
-    }
-    mcr_text_add(to, tm->text + axis->name, axis->name_length);
-}
-
 /* The axes on whose boundary the best point is (with relevance, the point before). An axis of two
  * values does not count. */
 static mcr_status find_edge(const char **out, const mcr_tried *t)
@@ -49,7 +39,10 @@ static mcr_status find_edge(const char **out, const mcr_tried *t)
         if (count[a] < 3 || (at[a] > 0 && at[a] < count[a] - 1))
             continue;
         mcr_text_string(&text, text.length ? ", " : "");
-        name_axis(&text, tm, a < tm->axes ? &tm->axis[a] : &t->grid->axis[a - tm->axes]);
+        if (a < tm->axes) /* "gamma" in rbf(gamma=1:2) */
+            mcr_text_add(&text, tm->text + tm->axis[a].name, tm->axis[a].name_length);
+        else
+            mcr_text_string(&text, t->grid->axis[a - tm->axes].option->name);
     }
     mcr_status s = text.status;
     if (!s && text.length && !(*out = mcr_copy_text(t->ctx, text.bytes, (size_t)text.length)))
@@ -163,14 +156,10 @@ static mcr_status fit_best(mcr_model **out, const mcr_tried *t, const mcr_tune_r
         s = MCR_NO_MEMORY;
     if (!s && (*out)->report.stop == MCR_STOP_INTERRUPTED)
         s = mcr_fail(t->ctx, MCR_STOPPED, "interrupted");
-    if (s) {
-        mcr_model_free(*out);
-        *out = NULL;
-    }
     mcr_kernel_free(kernel);
     mcr_options_close(options);
     mcr_text_free(&table);
-    return s;
+    return mcr_model_give(out, *out, s);
 }
 
 mcr_status mcr_tune(mcr_model **out, mcr_tune_report **report, const mcr_options *options,

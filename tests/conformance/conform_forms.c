@@ -195,7 +195,7 @@ static void check_approx(mcr *ctx, const mcr_learner_type *type)
             test_ok(ctx, mcr_fit(&m, options, kernel, data, NULL));
             assert_string_equal(mcr_model_report(m)->approx, approx[a]);
         } else {
-            const char *lacks = mcr_learner_lacks(type, MCR_CAN_PRIMAL);
+            const char *lacks = type->no_primal;
             assert_non_null(lacks ? lacks : type->no_approx);
             test_fails(ctx, s, MCR_BAD_CALL, lacks ? lacks : type->no_approx);
         }
@@ -210,7 +210,7 @@ static void check_approx(mcr *ctx, const mcr_learner_type *type)
 /* --form primal works, or is refused with the table's reason. */
 static void check_primal(mcr *ctx, const mcr_learner_type *type)
 {
-    const char *lacks = mcr_learner_lacks(type, MCR_CAN_PRIMAL);
+    const char *lacks = type->no_primal;
     mcr_options *options = NULL;
     mcr_kernel *kernel = NULL;
     mcr_data *data = NULL;
@@ -295,7 +295,7 @@ static void check_folds(mcr *ctx, const mcr_learner_type *type)
     test_ok(ctx, mcr_data_sample(&data, ctx, sample_of(type), ALL, -1));
     test_ok(ctx, mcr_splits_open(&splits, ctx, data, NULL));
     mcr_status s = mcr_cv(&report, options, kernel, data, splits, NULL, NULL);
-    if (mcr_learner_lacks(type, MCR_CAN_FOLDS))
+    if (type->no_folds)
         test_fails(ctx, s, MCR_BAD_CALL, "coordinates");
     else if (type->task != MCR_DETECT) /* those need anomalies to compare with */
         test_ok(ctx, s);
@@ -308,7 +308,7 @@ static void check_folds(mcr *ctx, const mcr_learner_type *type)
 
 static void test_table(void **state)
 {
-    static const char *const ability[] = {"dual", "primal", "given K", "folds"};
+    static const char *const ability[] = {"primal", "folds"};
     mcr *ctx = *state;
     const mcr_learner_type *type;
     int64_t learners = 0;
@@ -317,9 +317,10 @@ static void test_table(void **state)
         check_approx(ctx, type);
         check_all_landmarks(ctx, type);
         check_folds(ctx, type);
-        for (int a = 0; a < MCR_ABILITIES; a++) {
-            const char *lacks = mcr_learner_lacks(type, (mcr_ability)a);
-            printf("# %-11s %-8s %s%s\n", type->name, ability[a], lacks ? "no: " : "works",
+        const char *const reasons[] = {type->no_primal, type->no_folds};
+        for (size_t r = 0; r < sizeof reasons / sizeof *reasons; r++) {
+            const char *lacks = reasons[r];
+            printf("# %-11s %-8s %s%s\n", type->name, ability[r], lacks ? "no: " : "works",
                    lacks ? lacks : "");
         }
     }

@@ -8,7 +8,7 @@
  */
 #include "fuzz_framing.h"
 
-#include "model/libsvm.h"
+#include "model/foreign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
