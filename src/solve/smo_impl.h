@@ -1,7 +1,8 @@
 /* smo_impl.h (internal): the internals of smo*.c; see smo.h.
  *
  * smo.c         the rounds, limits, verification
- * smo_active.c  slopes, gradient, the active set
+ * smo_active.c  slopes and gradient
+ * smo_shrink.c  the active set
  * smo_certify.c the gradient that the certificate rests on
  * smo_interior.c  small problems on which steps make no progress
  * smo_set.c     the working set and its block of K
@@ -151,6 +152,15 @@ static inline bool mcr_smo_is_plain(const mcr_smo *s)
 
 /* Extremes of the slopes of each group into low and high; returns the violation. */
 double mcr_smo_look(mcr_smo *s);
+/* All objects are active; the gradient and the working set are left as they are. */
+void mcr_smo_all_active(mcr_smo *s);
+/* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
+ * difference in coef; returns how many. */
+int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
+/* f += K(columns of gram, x) coef, in batches; object lists x. first: NULL, or whose first gradient
+ * it is. */
+mcr_status mcr_smo_add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
+                            int64_t count, mcr_smo *first, double *f);
 /* The full gradient from scratch. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
