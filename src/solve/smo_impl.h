@@ -47,6 +47,9 @@ typedef struct mcr_smo_trend {
     double sum, lowest; /* changes of the objective so far */
     double before;      /* the violation a round ago; where the set is everything: the objective */
     int64_t fruitless;  /* rounds that gained nothing */
+    double enough;      /* the violation at which columns come back that were set aside */
+    bool back;          /* they just did */
+    bool last;          /* the certificate brings them back */
 } mcr_smo_trend;
 
 typedef struct mcr_smo {
@@ -202,9 +205,11 @@ bool mcr_smo_is_rough(const mcr_smo *s, const double *b, int64_t n);
 /* Whether time is over or the user wants to stop. */
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
-mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
+mcr_status mcr_smo_consider_shrinking(mcr_smo *s, double violation);
 /* Back to the whole set: the shrunk columns get the gradient of all changes since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s);
+/* The same without their gradient, which is marked as not known. */
+void mcr_smo_bring_back(mcr_smo *s);
 
 /* Places and stride of a block for as many slots as there are. */
 void mcr_smo_lay_out(mcr_smo *s);
