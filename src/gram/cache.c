@@ -1,27 +1,37 @@
 /* cache.c: rows of K that are worth keeping.
  *
  * Rows are stored in slabs, which are allocated as needed: touching fresh memory can cost more than
- * computing the values. So a slab is allocated only after as much has been spent on recomputing
- * rows as it costs to touch the slab (rent or buy), unless it is small or the rows are expensive. A
- * row is replaced if it was not used in the last few calls (found by a clock hand), so that a
- * working set larger than the cache does not flush it.
+ * computing the values. So a row gets fresh memory only after as much has been spent on recomputing
+ * it as that costs (rent or buy), unless rows are expensive or all of them are small. A row is
+ * replaced if it was not used in the last few calls (found by a clock hand), so that a working set
+ * larger than the cache does not flush it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gram/cache.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
 #include "linalg/tiles.h"
 
-enum { SLAB_BYTES = 8 << 20, LEAST_SLABS = 8, FRESH_CALLS = 3, CHUNK = 2048 };
+enum {
+    SLAB_BYTES = 8 << 20,
+    LEAST_SLABS = 8,
+    FRESH_CALLS = 3,
+    CHUNK = 2048,
+    OFTEN = 255,
+    EXPENSIVE = 4
+};
 
 /* The costs compared: nanoseconds for touching a byte for the first time (0.3 to 2.5 were
- * measured), and for one unit of mcr_gram_work. Allocated before any row is recomputed: FREE_BYTES,
- * or DEAR_BYTES if rows cost nearly as much to compute as to store. */
+ * measured), for one unit of mcr_gram_work, and for a value that is read again. Used before any row
+ * is recomputed: DEAR_BYTES, if rows cost nearly as much to compute as to store, and FREE_BYTES, if
+ * all rows fit there. */
 #define TOUCH_COST 1.5
 #define WORK_COST  0.02
+#define READ_COST  0.15
 #define FREE_BYTES (1 << 20)
 #define DEAR_BYTES (96 << 20)
 
@@ -46,9 +56,8 @@ struct mcr_cache {
     int64_t hand, call;
     int32_t *where; /* row of x -> slot, -1 */
     int64_t computed, found;
-    unsigned char *seen; /* row of x -> was worth keeping before */
-    int64_t again;       /* such rows that were recomputed, since the last slab was allocated */
-    int64_t rent;        /* how many of them pay for a slab */
+    unsigned char *made; /* row of x -> how often it was computed and worth keeping, up to OFTEN */
+    int rent;            /* so often pays for fresh memory; more than OFTEN: never */
     /* one call's lists */
     int64_t *miss;
     double *miss_coef, *hit_coef;
@@ -108,8 +117,8 @@ static mcr_status plan_slabs(mcr_cache *c)
     if (c->slab_rows > fit && fit > 0)
         c->slab_rows = fit;
     c->most_slabs = fit / c->slab_rows;
-    double work = WORK_COST * mcr_gram_work(c->gram) / (double)c->kit->bytes;
-    c->rent = (int64_t)(TOUCH_COST / work * (double)c->slab_rows);
+    double saved = fmax(WORK_COST * mcr_gram_work(c->gram) - READ_COST, 0);
+    c->rent = (int)fmin(1 + TOUCH_COST * (double)c->kit->bytes / saved, OFTEN + 1);
     c->most_slots = c->most_slabs * c->slab_rows;
     c->slab = mcr_alloc_zero(c->ctx, (size_t)c->most_slabs, sizeof *c->slab);
     c->slot = mcr_alloc_zero(c->ctx, (size_t)c->most_slots, sizeof *c->slot);
@@ -133,8 +142,8 @@ mcr_status mcr_cache_open(mcr_cache **out, mcr_gram *gram, size_t bytes, bool pr
     lay_out(c);
     mcr_status s = MCR_NO_MEMORY;
     c->where = mcr_alloc(ctx, (size_t)c->rows, sizeof *c->where);
-    c->seen = mcr_alloc_zero(ctx, (size_t)c->rows, 1);
-    if (c->where && c->seen) {
+    c->made = mcr_alloc_zero(ctx, (size_t)c->rows, 1);
+    if (c->where && c->made) {
         memset(c->where, 0xff, sizeof *c->where * (size_t)c->rows);
         s = plan_slabs(c);
     }
@@ -150,19 +159,16 @@ void mcr_cache_close(mcr_cache *c)
     if (!c)
         return;
     free_slabs(c);
-    mcr_free_all(c->ctx, c->where, c->seen, c->miss, c);
+    mcr_free_all(c->ctx, c->where, c->made, c->miss, c);
 }
 
 /* ---- finding space ----------------------------------------------------------------------------*/
 
-/* Allocates one more slab if it pays and if the budget and the allocator allow it. */
+/* Allocates one more slab if the budget and the allocator allow it. */
 static bool grow(mcr_cache *c)
 {
     size_t bytes = (size_t)(c->slab_rows * c->ld) * (size_t)c->kit->bytes;
     if (c->slabs == c->most_slabs || mcr_budget_left(c->ctx) < bytes)
-        return false;
-    size_t free_bytes = c->rent < 4 * c->slab_rows ? DEAR_BYTES : FREE_BYTES;
-    if (c->taken + bytes > free_bytes && c->again < c->rent)
         return false;
     if (mcr_budget_take(c->ctx, bytes, "kernel rows"))
         return false;
@@ -172,15 +178,23 @@ static bool grow(mcr_cache *c)
         return false;
     }
     c->taken += bytes;
-    c->again = 0;
     c->slabs++;
     return true;
 }
 
-/* A slot for a new row, -1: none. */
-static int64_t find_slot(mcr_cache *c)
+/* Whether the row may take memory that was not used before. */
+static bool has_paid(const mcr_cache *c, int64_t row)
 {
-    if (c->slots < c->slabs * c->slab_rows || grow(c))
+    size_t each = (size_t)c->ld * (size_t)c->kit->bytes;
+    bool small = (size_t)c->rows * each <= FREE_BYTES;
+    return c->made[row] >= c->rent || small ||
+           (c->rent <= EXPENSIVE && (size_t)(c->slots + 1) * each <= DEAR_BYTES);
+}
+
+/* A slot for a new row, -1: none. */
+static int64_t find_slot(mcr_cache *c, int64_t row)
+{
+    if (has_paid(c, row) && (c->slots < c->slabs * c->slab_rows || grow(c)))
         return c->slots++;
     for (int64_t tries = 0; tries < c->slots; tries++) {
         int64_t s = c->hand;
@@ -250,15 +264,15 @@ mcr_status mcr_cache_accumulate(mcr_cache *c, mcr_rows x, int64_t keep, const do
     }
     for (int64_t i = 0; i < keep; i++) {
         int64_t r = mcr_rows_at(x, i);
-        c->again += c->where[r] < 0 && c->seen[r];
-        c->seen[r] = 1;
+        if (c->where[r] < 0 && c->made[r] < OFTEN)
+            c->made[r]++;
     }
     /* Misses that are worth keeping and for which there is space, then the others. */
     for (int64_t i = 0; i < keep; i++) {
         int64_t r = mcr_rows_at(x, i);
         if (c->where[r] >= 0)
             continue;
-        int64_t at = find_slot(c);
+        int64_t at = find_slot(c, r);
         if (at < 0)
             break;
         settle(c, at, r);
@@ -385,8 +399,7 @@ static bool is_sound(const mcr_cache *c, int64_t slabs)
 
 mcr_status mcr_cache_walk(mcr_cache *c, mcr_gram *gram, mcr_walk *w)
 {
-    int64_t slabs = c->slabs,
-            number[] = {c->slots, c->hand, c->call, c->computed, c->found, c->again};
+    int64_t slabs = c->slabs, number[] = {c->slots, c->hand, c->call, c->computed, c->found};
     mcr_walk_same(w, c->ld);
     mcr_walk_same(w, c->slab_rows);
     mcr_walk_same(w, c->most_slabs);
@@ -397,7 +410,7 @@ mcr_status mcr_cache_walk(mcr_cache *c, mcr_gram *gram, mcr_walk *w)
     if (w->status)
         return w->status;
     mcr_walk_bytes(w, c->slot, sizeof *c->slot * (size_t)number[0]);
-    mcr_walk_bytes(w, c->seen, (size_t)c->rows);
+    mcr_walk_bytes(w, c->made, (size_t)c->rows);
     if (!w->reads || w->status)
         return w->status;
     c->gram = gram;
@@ -406,7 +419,6 @@ mcr_status mcr_cache_walk(mcr_cache *c, mcr_gram *gram, mcr_walk *w)
     c->call = number[2];
     c->computed = number[3];
     c->found = number[4];
-    c->again = number[5];
     if (!is_sound(c, slabs)) {
         c->slots = 0;
         return mcr_walk_refuse(w);

@@ -453,8 +453,8 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
     *stop = MCR_STOP_OPTIMAL;
     while (!st && !*stop) {
         double violation = mcr_smo_look(s);
-        if (violation <= goal(s)) {
-            if (!s->rests)
+        if (violation <= (s->rests ? fmax(trend->enough, goal(s)) : goal(s))) {
+            if (!s->rests || (trend->last && s->tries == 1))
                 break;
             st = mcr_smo_unshrink(s);
             continue;
@@ -470,7 +470,7 @@ static mcr_status rounds(mcr_smo *s, mcr_stop *stop)
         bool last = INNER_SHARE * violation <= 2 * goal(s) &&
                     violation < 3 * INNER_SHARE * trend->before;
         trend->before = violation;
-        if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s)))
+        if (!s->stored && !last && (st = mcr_smo_consider_shrinking(s, violation)))
             break;
         if (becomes_whole(s)) {
             st = become_whole(s);

@@ -105,7 +105,7 @@ static int64_t list_doubtful(const mcr_smo *s, check *c)
         double up = mcr_smo_slope_up(s, v, s->g[v]), down = mcr_smo_slope_down(s, v, s->g[v]);
         if (up - s->error[v] > of.up[t] && down + s->error[v] < of.down[t])
             continue;
-        c->sure += up < of.up[t] || down > of.down[t];
+        c->sure += (up < of.up[t] || down > of.down[t]) && s->error[v] < INFINITY;
         zero[i] = zero[count];
         zero[count++] = v;
     }
@@ -303,9 +303,8 @@ mcr_status mcr_smo_exact_gradient(mcr_smo *s)
     if (s->precise)
         return mcr_smo_fresh_gradient(s);
     check c = {0};
-    mcr_status st = s->rests ? mcr_smo_fresh_gradient(s) : MCR_OK;
-    if (!st)
-        st = mcr_smo_count_error(s, s->full);
+    mcr_smo_bring_back(s);
+    mcr_status st = mcr_smo_count_error(s, s->full);
     if (!st)
         st = open_check(s, &c);
     s->result->rows += c.support;

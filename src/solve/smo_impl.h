@@ -1,7 +1,8 @@
 /* smo_impl.h (internal): the internals of smo*.c; see smo.h.
  *
  * smo.c         the rounds, limits, verification
- * smo_active.c  slopes, gradient, the active set
+ * smo_active.c  slopes and gradient
+ * smo_shrink.c  the active set
  * smo_certify.c the gradient that the certificate rests on
  * smo_interior.c  small problems on which steps make no progress
  * smo_set.c     the working set and its block of K
@@ -46,6 +47,9 @@ typedef struct mcr_smo_trend {
     double sum, lowest; /* changes of the objective so far */
     double before;      /* the violation a round ago; where the set is everything: the objective */
     int64_t fruitless;  /* rounds that gained nothing */
+    double enough;      /* the violation at which columns come back that were set aside */
+    bool back;          /* they just did */
+    bool last;          /* the certificate brings them back */
 } mcr_smo_trend;
 
 typedef struct mcr_smo {
@@ -151,6 +155,15 @@ static inline bool mcr_smo_is_plain(const mcr_smo *s)
 
 /* Extremes of the slopes of each group into low and high; returns the violation. */
 double mcr_smo_look(mcr_smo *s);
+/* All objects are active; the gradient and the working set are left as they are. */
+void mcr_smo_all_active(mcr_smo *s);
+/* Lists objects whose coefficient differs from `then` (NULL: from 0) in object_list, with the
+ * difference in coef; returns how many. */
+int64_t mcr_smo_list_changes(mcr_smo *s, const double *then);
+/* f += K(columns of gram, x) coef, in batches; object lists x. first: NULL, or whose first gradient
+ * it is. */
+mcr_status mcr_smo_add_rows(mcr_gram *gram, bool precise, const int64_t *object, const double *coef,
+                            int64_t count, mcr_smo *first, double *f);
 /* The full gradient from scratch. All become active; the working set must be translated or dropped
  * by the caller. */
 mcr_status mcr_smo_fresh_gradient(mcr_smo *s);
@@ -192,9 +205,11 @@ bool mcr_smo_is_rough(const mcr_smo *s, const double *b, int64_t n);
 /* Whether time is over or the user wants to stop. */
 bool mcr_smo_is_over(mcr_smo *s);
 /* Shrinks if it pays. */
-mcr_status mcr_smo_consider_shrinking(mcr_smo *s);
+mcr_status mcr_smo_consider_shrinking(mcr_smo *s, double violation);
 /* Back to the whole set: the shrunk columns get the gradient of all changes since they left. */
 mcr_status mcr_smo_unshrink(mcr_smo *s);
+/* The same without their gradient, which is marked as not known. */
+void mcr_smo_bring_back(mcr_smo *s);
 
 /* Places and stride of a block for as many slots as there are. */
 void mcr_smo_lay_out(mcr_smo *s);

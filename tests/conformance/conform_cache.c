@@ -295,6 +295,49 @@ static void test_faults(void **state)
     test_close(ctx);
 }
 
+/* ---- rent -------------------------------------------------------------------------------------*/
+
+/* A cheap row that is not one of a few gets memory only after it was computed many times; one that
+ * is not worth keeping never does. */
+static void test_rent(void **state)
+{
+    enum { ROWS = 700, COLUMNS = 22, CALLS = 200 };
+    mcr *ctx = *state;
+    double *x = calloc(ROWS * COLUMNS, sizeof *x), *f = calloc(ROWS + MCR_ROW_PAD, sizeof *f);
+    mcr_random r = mcr_random_stream(9, "rent", 0);
+    mcr_builder *b;
+    mcr_data *data;
+    mcr_kernel *kernel;
+    mcr_gram *gram;
+    mcr_cache *cache;
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = mcr_random_normal(&r);
+    test_ok(ctx, mcr_builder_open(&b, ctx, ROWS));
+    test_ok(ctx, mcr_builder_dense(b, "x", x, COLUMNS, COLUMNS));
+    test_ok(ctx, mcr_builder_finish(&data, b));
+    test_ok(ctx, mcr_kernel_parse(&kernel, ctx, "rbf(gamma=0.1)"));
+    test_ok(ctx, mcr_gram_open(&gram, ctx, kernel, data, NULL));
+    for (int keep = 0; keep < 2; keep++) {
+        int64_t computed, found, after_few = -1;
+        test_ok(ctx, mcr_cache_open(&cache, gram, 16 << 20, false));
+        for (int call = 0; call < CALLS; call++) {
+            test_ok(ctx,
+                    mcr_cache_accumulate(cache, (mcr_rows){NULL, 5, 1}, keep, (double[]){1}, f));
+            mcr_cache_counts(cache, &computed, &found);
+            after_few = call == 3 ? found : after_few;
+        }
+        assert_int_equal(after_few, 0);
+        assert_int_equal(computed + found, CALLS);
+        assert_true(keep ? found > CALLS / 2 : found == 0);
+        mcr_cache_close(cache);
+    }
+    mcr_gram_close(gram);
+    mcr_kernel_free(kernel);
+    mcr_data_free(data);
+    free(x);
+    free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_narrow_and_reset, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_walk, test_setup, test_teardown),
         cmocka_unit_test_setup_teardown(test_budget, test_setup, test_teardown),
+        cmocka_unit_test_setup_teardown(test_rent, test_setup, test_teardown),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
