@@ -273,7 +273,8 @@ static mcr_status project(mcr_store **out, size_t *bytes, const mcr_bound *bound
         s = mcr_fail(ctx, MCR_NO_MEMORY, "mahalanobis: out of memory for the projected vectors");
     else
         s = mcr_parallel_chunks(ctx, from->count, CHUNK, project_chunk, &job);
-    *bytes += (size_t)(from->count * to->cols) * sizeof *to->dense;
+    if (!s)
+        *bytes += (size_t)from->count * (size_t)to->cols * sizeof *to->dense;
     return mcr_store_give(out, to, s);
 }
 

@@ -15,8 +15,8 @@ typedef struct mcr_word {
 } mcr_word;
 
 /* Sorts the words, equal ones by object, and numbers them: id[w] (sorted order) counts from 0,
- * equal words have equal numbers. O(n log n) comparisons; no hashing, so the result is the same on
- * every machine. */
+ * equal words have equal numbers. By comparisons, not by hashes, so the result is the same on every
+ * machine. */
 mcr_status mcr_words_sort(mcr *ctx, mcr_word *word, int64_t count, int32_t *id, int64_t *distinct);
 
 /* Feature vectors that grow list by list; the features of each list are numbered after the earlier

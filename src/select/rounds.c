@@ -3,8 +3,8 @@
  * Points with the same kernel form a path, each warm-started from the previous solution. Between
  * rounds of splits, points are dropped that cannot become the best even with perfect scores on all
  * remaining splits; a search that chooses everything itself also drops those that are clearly
- * behind. What is tried next depends only on complete rounds: so the result is the same
- * for any number of threads, and for a search that was interrupted and resumed.
+ * behind. What is tried next depends only on complete rounds: so the result is the same for any
+ * number of threads, and for a search that was interrupted and resumed.
  *
  * A worker takes a kernel, computes K of all objects, and runs its paths. When no kernels are left
  * it helps with those that other workers have started. With several processes (base/team.h) each
@@ -620,8 +620,11 @@ static mcr_status run_shared(batch *b)
  * need two splits at least, and K of all objects is computed again in each round. */
 static int64_t round_splits(const mcr_tried *t, int64_t done)
 {
-    if (t->early && t->count > 3)
-        return done ? t->count - done : (t->count + 1) / 3;
+    enum { FEWEST = 2 };
+    if (t->early && t->count > FEWEST) {
+        int64_t first = (t->count + 1) / 3 > FEWEST ? (t->count + 1) / 3 : FEWEST;
+        return done ? t->count - done : first;
+    }
     if (done || t->races)
         return 1;
     return t->count > 1 ? 4 * t->count / 5 : t->count;

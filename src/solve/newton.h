@@ -31,7 +31,7 @@ typedef struct mcr_smooth {
                   double *hv);
     const void *self;
     /* Of a loss of weight 1 a bound on the second derivative, and the weights (NULL: all 1): for
-     * bounds on rounding (used by falkon.h). */
+     * bounds on rounding, of solvers and of certificates. */
     double bend;
     const double *weight;
     bool quadratic;     /* the Hessian is the same everywhere (used by falkon.h) */

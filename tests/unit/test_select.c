@@ -449,7 +449,7 @@ static mcr_data *sparse_data(mcr *ctx)
 static void test_many_objects(void **context)
 {
     mcr *ctx = *context;
-    const int64_t n = test_brief() ? 1700 : 3000;
+    const int64_t n = test_brief() ? 2500 : 3000;
     mcr_search search = {.size = sizeof search, .adaptive = 1};
     mcr_options *o = make_options(ctx, "knn", "task=classify");
     mcr_data *data = sample_data(ctx, "moons", n);
@@ -483,6 +483,31 @@ static void test_many_objects(void **context)
     mcr_tune_free(ctx, r);
     mcr_model_free(model);
     mcr_data_free(data);
+}
+
+/* Points are dropped early, but never after a single split, however few there are. */
+static void test_early(void **context)
+{
+    mcr *ctx = *context;
+    mcr_options *o = make_options(ctx, "knn", "task=classify");
+    mcr_data *data = sample_data(ctx, "moons", 500);
+    for (int64_t folds = 3; folds < 9; folds += folds < 5 ? 1 : 3) {
+        mcr_split_plan plan = {.size = sizeof plan, .folds = folds};
+        mcr_search search = {.size = sizeof search, .adaptive = 1, .split = &plan};
+        mcr_tune_report *r = NULL;
+        mcr_model *model = NULL;
+        int64_t early = folds < 8 ? 2 : 3, dropped = 0;
+        test_ok(ctx, mcr_tune(&model, &r, o, &search, data));
+        for (int64_t p = 0; p < r->points; p++) {
+            assert_true(r->point[p]->splits == early || r->point[p]->splits == folds);
+            dropped += r->point[p]->state == MCR_POINT_BEATEN && r->point[p]->splits == early;
+        }
+        assert_true(dropped > 0);
+        mcr_tune_free(ctx, r);
+        mcr_model_free(model);
+    }
+    mcr_data_free(data);
+    mcr_options_close(o);
 }
 
 /* Without hints: two kernels, but one on vectors that stay sparse. What is far behind is not
@@ -922,6 +947,7 @@ int main(void)
         TEST(test_leave_one_out),
         TEST(test_coarse_to_fine),
         TEST(test_many_objects),
+        TEST(test_early),
         TEST(test_usual_kernels),
         TEST(test_weights),
         TEST(test_chance_has_no_weights),

@@ -75,37 +75,54 @@ void mcr_svm_explain(mcr_svm_fault *fault, const char *token, const char *end, i
 mcr_status mcr_svm_fail(const mcr_svm_fault *f, mcr *ctx, const char *file, int64_t line)
 {
     enum { SHOWN = 40 };
-    static const char *const of_words[] = {
-        [MCR_SVM_BLANK] = "the line is blank; blank lines are allowed only at the end%.0s",
-        [MCR_SVM_NO_LABEL] = "the label is missing: the line starts with \"%s\"",
-        [MCR_SVM_MANY_LABELS] = "several labels (\"%s\"): an object can have only one",
-        [MCR_SVM_LABEL_NOT_FINITE] = "the label \"%s\" is not finite",
-        [MCR_SVM_QID] = "\"%s\": queries (qid) are for ranking, which is not supported",
-        [MCR_SVM_NO_PAIR] = "\"%s\" is not index:value",
-        [MCR_SVM_ZERO_INDEX] =
-            "index 0: indices start at 1 (0:id is for the format precomputed)%.0s",
-        [MCR_SVM_LARGE_INDEX] = "index %s is too large; the largest possible is 2147483647",
-    };
-    static const char *const of_values[] = {
-        [MCR_SVM_NO_VALUE] = "index %" PRId64 " has no value%.0s",
-        [MCR_SVM_NO_NUMBER] = "the value of index %" PRId64 ", \"%s\", is not a number",
-        [MCR_SVM_NOT_FINITE] = "the value of index %" PRId64 ", \"%s\", is not finite",
-    };
-    char text[SHOWN + 4];
-    snprintf(text, sizeof text, "%.*s%s", f->length > SHOWN ? SHOWN : (int)f->length,
+    char token[SHOWN + 4];
+    snprintf(token, sizeof token, "%.*s%s", f->length > SHOWN ? SHOWN : (int)f->length,
              f->token ? f->token : "", f->length > SHOWN ? "..." : "");
-    if (f->kind == MCR_SVM_FINE)
-        return MCR_OK;
-    if (f->kind < MCR_SVM_FALLING_INDEX)
-        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, of_words[f->kind], text);
-    if (f->kind > MCR_SVM_FALLING_INDEX)
-        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, of_values[f->kind], f->index, text);
-    if (f->index == f->before)
-        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " occurs twice",
+    switch (f->kind) {
+    case MCR_SVM_BLANK:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "the line is blank; blank lines are allowed only at the end");
+    case MCR_SVM_NO_LABEL:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "the label is missing: the line starts with \"%s\"", token);
+    case MCR_SVM_MANY_LABELS:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "several labels (\"%s\"): an object can have only one", token);
+    case MCR_SVM_LABEL_NOT_FINITE:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "the label \"%s\" is not finite", token);
+    case MCR_SVM_QID:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "\"%s\": queries (qid) are for ranking, which is not supported", token);
+    case MCR_SVM_NO_PAIR:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "\"%s\" is not index:value", token);
+    case MCR_SVM_ZERO_INDEX:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "index 0: indices start at 1 (0:id is for the format precomputed)");
+    case MCR_SVM_LARGE_INDEX:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "index %s is too large; the largest possible is %" PRId32, token,
+                           INT32_MAX);
+    case MCR_SVM_FALLING_INDEX:
+        if (f->index == f->before)
+            return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " occurs twice",
+                               f->index);
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "index %" PRId64 " follows index %" PRId64 "; indices must be ascending",
+                           f->index, f->before);
+    case MCR_SVM_NO_VALUE:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line, "index %" PRId64 " has no value",
                            f->index);
-    return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
-                       "index %" PRId64 " follows index %" PRId64 "; indices must be ascending",
-                       f->index, f->before);
+    case MCR_SVM_NO_NUMBER:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "the value of index %" PRId64 ", \"%s\", is not a number", f->index,
+                           token);
+    case MCR_SVM_NOT_FINITE:
+        return mcr_fail_at(ctx, MCR_BAD_DATA, file, line,
+                           "the value of index %" PRId64 ", \"%s\", is not finite", f->index,
+                           token);
+    case MCR_SVM_FINE: break;
+    }
+    return MCR_OK;
 }
 
 mcr_status mcr_svm_target(bool *labelled, mcr *ctx, const mcr_read_options *options)
