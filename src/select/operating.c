@@ -47,8 +47,7 @@ static bool read_costs(const char *at, threshold_rule *r)
     return r->miss >= 0 && r->alarm >= 0 && r->miss + r->alarm > 0;
 }
 
-/* For this model. */
-static mcr_status read_rule(threshold_rule *r, mcr *ctx, const mcr_model *m, const char *text)
+static mcr_status read_rule(threshold_rule *r, mcr *ctx, const char *text)
 {
     const char *end = "";
     bool good = false;
@@ -62,7 +61,7 @@ static mcr_status read_rule(threshold_rule *r, mcr *ctx, const mcr_model *m, con
     } else {
         good = read_real(text, &end, &r->number) && !*end;
     }
-    return good ? mcr_model_check_threshold(ctx, m)
+    return good ? MCR_OK
                 : mcr_fail(ctx, MCR_BAD_CALL,
                            "threshold %.100s: it is a number, cost:FN=10,FP=1 (what a missed "
                            "positive and a false alarm cost), or fpr:0.01 (the share of negatives "
@@ -178,7 +177,9 @@ mcr_status mcr_threshold_learn(mcr_model *m, const mcr_options *options, const m
     mcr *ctx = options->ctx;
     threshold_rule r;
     mcr_threshold t;
-    mcr_status s = read_rule(&r, ctx, m, rule);
+    mcr_status s = read_rule(&r, ctx, rule);
+    if (!s)
+        s = mcr_model_check_threshold(ctx, m);
     if (!s && r.kind == NUMBER)
         return set_number(ctx, m, r.number);
     if (!s)
@@ -190,7 +191,9 @@ mcr_status mcr_threshold_choose(mcr *ctx, mcr_model *m, const mcr_data *held, co
 {
     threshold_rule r;
     mcr_threshold t;
-    mcr_status s = read_rule(&r, ctx, m, rule);
+    mcr_status s = read_rule(&r, ctx, rule);
+    if (!s)
+        s = mcr_model_check_threshold(ctx, m);
     if (!s && r.kind == NUMBER)
         return set_number(ctx, m, r.number);
     /* With costs, the optimal threshold for probabilities follows from their ratio. */
