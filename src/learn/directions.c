@@ -9,12 +9,11 @@
 #include <stdio.h>
 
 #include "base/team.h"
-#include "learn/svm_problem.h"
 
 static mcr_status find_shares(const mcr_directions *d, const mcr_data *data, double *share)
 {
     const double *weight = mcr_data_weights(data);
-    double sum = mcr_svm_objects(data);
+    double sum = mcr_learning_weight(data);
     mcr_status s = mcr_team_sum(d->ctx, &sum, 1);
     for (int64_t i = 0; i < d->n && !s; i++)
         share[i] = (weight ? weight[i] : 1) / sum;

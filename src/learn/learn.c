@@ -23,6 +23,16 @@ mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in)
                     : mcr_gram_open(out, in->ctx, in->kernel, in->data, NULL);
 }
 
+double mcr_learning_weight(const mcr_data *data)
+{
+    const double *weight = mcr_data_weights(data);
+    int64_t n = mcr_data_count(data);
+    double sum = 0;
+    for (int64_t i = 0; i < n && weight; i++)
+        sum += weight[i];
+    return weight ? sum : (double)n;
+}
+
 /* A start whose objects are numbered as in the merged data. */
 static mcr_status merge_start(mcr_fitted *merged, const mcr_fitted *start, const int64_t *where,
                               int64_t n)

@@ -362,6 +362,8 @@ typedef struct mcr_learner_type {
 
 /* K of the training objects: a Gram that the caller must close. */
 mcr_status mcr_learning_gram(mcr_gram **out, const mcr_learning *in);
+/* How many objects there are, each counted by its weight. */
+double mcr_learning_weight(const mcr_data *data);
 
 /* Runs the learner; objects that occur several times are merged where it allows that. */
 mcr_status mcr_learn(mcr_fitted **out, const mcr_learner_type *type, const mcr_learning *in);

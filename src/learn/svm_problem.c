@@ -211,16 +211,6 @@ static mcr_status parse_factors(mcr *ctx, const char *learner, const mcr_data *d
     return MCR_OK;
 }
 
-double mcr_svm_objects(const mcr_data *data)
-{
-    const double *weight = mcr_data_weights(data);
-    int64_t n = mcr_data_count(data);
-    double sum = 0;
-    for (int64_t i = 0; i < n && weight; i++)
-        sum += weight[i];
-    return weight ? sum : (double)n;
-}
-
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,
                            const char *class_weight, double *weight)
 {
@@ -315,7 +305,7 @@ mcr_status mcr_svm_need_numbers(mcr *ctx, const char *learner, const mcr_data *d
         return MCR_OK; /* weights are summed up where they are needed */
     if (mcr_data_count(data) < 1)
         return mcr_fail(ctx, MCR_BAD_DATA, "%s: there are no objects", learner);
-    return mcr_svm_objects(data) > 0
+    return mcr_learning_weight(data) > 0
                ? MCR_OK
                : mcr_fail(ctx, MCR_BAD_DATA, "%s: all weights are 0", learner);
 }

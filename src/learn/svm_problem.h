@@ -63,8 +63,6 @@ double mcr_svm_error_of(const mcr_svm *svm, const double sum[2], double unit, do
 void mcr_svm_keep_error(mcr_fitted *fitted, double error);
 mcr_stop mcr_svm_stop(const mcr_svm *svm);
 
-/* How many objects there are, each counted by its weight. */
-double mcr_svm_objects(const mcr_data *data);
 /* Weights of the objects: sample weights times class weights ("1=2.5,3=1", "balanced" or NULL).
  * weight: n values. Fails if a class is unknown or all weights are 0. */
 mcr_status mcr_svm_weights(mcr *ctx, const char *learner, const mcr_data *data,

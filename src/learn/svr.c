@@ -48,7 +48,7 @@ static void set_problem(mcr_svm *s, const params *o, const mcr_learning *in)
     const double *y = mcr_data_targets(in->data), *weight = mcr_data_weights(in->data);
     double C = !isnan(o->C)       ? o->C
                : isnan(o->lambda) ? 1
-                                  : 1 / (2 * o->lambda * mcr_svm_objects(in->data));
+                                  : 1 / (2 * o->lambda * mcr_learning_weight(in->data));
     s->qp.epsilon = o->epsilon;
     s->qp.no_sum = !o->bias;
     for (int64_t i = 0; i < n; i++) {

@@ -138,8 +138,12 @@ mcr_status mcr_tried_drop_behind(mcr_tried *t, const int64_t *point, int64_t cou
             list[points++] = (racer){p, t->metric->info.larger ? mean : -mean};
     }
     qsort(list, (size_t)points, sizeof *list, ahead_first);
-    /* Poor points vary more than those near the best. */
-    int64_t half = (points + 1) / 2;
+    /* Equal points say nothing about the error, and poor ones vary more than those near the best. */
+    int64_t distinct = 0;
+    for (int64_t i = 0; i < points; i++)
+        if (distinct == 0 || list[i].sum != list[distinct - 1].sum)
+            list[distinct++] = list[i];
+    int64_t half = (distinct + 1) / 2;
     double least = -INFINITY;
     if (half >= FEWEST && splits > 1)
         least = list[0].sum - errors * difference_error(t, list, half, splits) -

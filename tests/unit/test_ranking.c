@@ -108,10 +108,23 @@ static void test_few(void **context)
         assert_int_equal(r.state[p] == MCR_POINT_BEATEN + 1, p >= 5 && p < 10);
 }
 
+/* The better half are equal points, which would make the error 0: they count once. */
+static void test_equal(void **context)
+{
+    mcr *ctx = *context;
+    race r;
+    set_up(&r, ctx, metric_of(ctx, "accuracy", MCR_CLASSIFY), 0, 0);
+    for (int64_t p = 12; p < POINTS; p++)
+        r.score[p * SPLITS] -= 0.001 * (double)(p - 11);
+    test_ok(ctx, mcr_tried_drop_behind(&r.tried, r.point, POINTS, FIRST));
+    assert_int_equal(left(&r), POINTS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_setup, test_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_behind), TEST(test_stays), TEST(test_few)};
+    const struct CMUnitTest tests[] = {TEST(test_behind), TEST(test_stays), TEST(test_few),
+                                       TEST(test_equal)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
