@@ -12,7 +12,8 @@
 
 /* What the arrays are made of, and what the rounds go by. */
 typedef struct numbers {
-    unsigned char done, precise, tried, goes; /* 0 or 1; goes: trend.on */
+    unsigned char done, precise, tried; /* 0 or 1, as are on, back and last of trend */
+    unsigned char goes, back, last;
     int tries;
     int64_t active, slots, wanted, rests;
     int64_t patience;
@@ -44,8 +45,10 @@ static numbers of_state(const mcr_smo *s)
     memcpy(k.low, s->low, sizeof k.low);
     memcpy(k.high, s->high, sizeof k.high);
     k.trend = s->trend;
-    k.trend.on = false;
+    k.trend.on = k.trend.back = k.trend.last = false;
     k.goes = s->trend.on;
+    k.back = s->trend.back;
+    k.last = s->trend.last;
     return k;
 }
 
@@ -76,6 +79,8 @@ static mcr_status to_state(mcr_smo *s, const numbers *k, mcr_walk *w)
     memcpy(s->high, k->high, sizeof s->high);
     s->trend = k->trend;
     s->trend.on = k->goes;
+    s->trend.back = k->back;
+    s->trend.last = k->last;
     return MCR_OK;
 }
 
@@ -261,7 +266,8 @@ static mcr_status walk(void *self, mcr_walk *w)
     mcr_walk_bytes(w, s->b, sizeof *s->b * n);
     mcr_walk_bytes(w, s->g, sizeof *s->g * n);
     if (w->reads && !w->status &&
-        (k.done > 1 || k.precise > 1 || k.tried > 1 || k.goes > 1 || !are_feasible(s)))
+        (k.done > 1 || k.precise > 1 || k.tried > 1 || k.goes > 1 || k.back > 1 || k.last > 1 ||
+         !are_feasible(s)))
         mcr_walk_refuse(w);
     if (w->status)
         return w->status;
