@@ -138,7 +138,7 @@ mcr_status mcr_tried_drop_behind(mcr_tried *t, const int64_t *point, int64_t cou
             list[points++] = (racer){p, t->metric->info.larger ? mean : -mean};
     }
     qsort(list, (size_t)points, sizeof *list, ahead_first);
-    /* Equal points say nothing about the error, and poor ones vary more than those near the best. */
+    /* Equal points say nothing about the error; poor ones vary more than those near the best. */
     int64_t distinct = 0;
     for (int64_t i = 0; i < points; i++)
         if (distinct == 0 || list[i].sum != list[distinct - 1].sum)

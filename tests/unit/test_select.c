@@ -489,7 +489,7 @@ static void test_many_objects(void **context)
 static void test_early(void **context)
 {
     mcr *ctx = *context;
-    mcr_options *o = make_options(ctx, "knn", "task=classify");
+    mcr_options *o = make_options(ctx, "svm", "");
     mcr_data *data = sample_data(ctx, "moons", 500);
     for (int64_t folds = 3; folds < 9; folds += folds < 5 ? 1 : 3) {
         mcr_split_plan plan = {.size = sizeof plan, .folds = folds};
