@@ -344,6 +344,7 @@ static mcr_status try_setting(work *w, int64_t setting, bool *done)
         return interrupted(w);
     *done = next->stop != MCR_STOP_STUCK;
     c->unfinished += *done && !mcr_stop_is_end(next->stop);
+    c->timed += next->stop == MCR_STOP_TIME;
     for (int64_t i = 0; i < w->count[1] && *done; i++)
         w->value[i] = mcr_fitted_decide(next, next->held_out + i * next->outputs, NULL, NULL);
     return *done ? evaluate(w, setting, next, next->held_out, NULL) : MCR_OK;
@@ -392,6 +393,7 @@ static mcr_status one_setting(work *w, int64_t setting)
     if (next->report.stop == MCR_STOP_INTERRUPTED)
         return interrupted(w);
     c->unfinished += !mcr_stop_is_end(next->report.stop);
+    c->timed += next->report.stop == MCR_STOP_TIME;
     s = open_scores(w);
     if (!s && c->threshold)
         s = learn_threshold(w, next, options);

@@ -278,10 +278,10 @@ static mcr_status fill_known(batch *b, int64_t number, const item *it)
 }
 
 /* The settings of a path whose scores are not known yet. */
-static mcr_status run_unknown(const batch *b, const group *g, const item *it)
+static mcr_status run_unknown(const batch *b, const group *g, item *it)
 {
     const mcr_tried *t = b->t;
-    const mcr_path *c = &it->path;
+    mcr_path *c = &it->path;
     mcr_path part = *c;
     const mcr_options **options = mcr_alloc(t->ctx, (size_t)c->count, sizeof *options);
     double *score = mcr_alloc(t->ctx, (size_t)c->count, sizeof *score);
@@ -296,6 +296,7 @@ static mcr_status run_unknown(const batch *b, const group *g, const item *it)
     part.score = score;
     if (!s && part.count)
         s = run_path(b, &part);
+    c->timed = part.timed;
     for (int64_t i = 0, next = 0; i < c->count && !s; i++)
         if (isnan(c->score[i]))
             c->score[i] = score[next++];
@@ -311,12 +312,13 @@ static mcr_status run_split(batch *b, int64_t number, item *it, int64_t split)
     mcr_result_key key = key_of(b, number, split);
     mcr_status s = MCR_OK;
     c->split = b->first_split + split;
-    c->failed = c->unfinished = 0;
+    c->failed = c->unfinished = c->timed = 0;
     c->stored = g->state == HAS_K ? stored_by(b, g->owner)->stored : NULL;
     bool own = is_own(b, number, split);
     if (own && c->count && !mcr_checkpoint_find(t->checkpoint, key, c->score, c->count)) {
         s = run_unknown(b, g, it);
-        if (!s)
+        /* Trainings that the time limit has cut short are repeated when the search continues. */
+        if (!s && !c->timed)
             s = mcr_checkpoint_add(t->checkpoint, key, c->score, c->count);
     }
     for (int64_t i = 0; i < c->count && !s; i++) {

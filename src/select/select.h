@@ -56,8 +56,8 @@ typedef struct mcr_path {
     double *scores, *probas; /* output: n x outputs, n x classes, to be freed; NULL: none */
     mcr_model *model;        /* to be freed */
     bool strict;             /* stop at a setting that cannot be trained */
-    int64_t failed, unfinished;
-    char message[256]; /* of the first failure */
+    int64_t failed, unfinished, timed; /* timed: unfinished because of a time limit */
+    char message[256];                 /* of the first failure */
 } mcr_path;
 
 /* Whether all settings can train on folds of one K of all objects in float. */

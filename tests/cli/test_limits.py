@@ -143,6 +143,28 @@ def test_cross_validation_ends():
         assert late > 0, (call, looks)
 
 
+def test_search_goes_on_after_a_limit():
+    """Trainings that the limit cuts short, because it is near, are repeated: in the end the table is that of a search
+    without a limit."""
+    tap.mercer("sample", "moons", "-n", 900, "--noise", 0.35, "-o", "c.csv")
+    call = ["tune", "svm", "c.csv", "-k", "rbf(gamma=0.1:10:log3)", "-C", "1:1000:log4", "--quiet", "-o", "m.mercer",
+            "--table", "t.csv"]
+    _, looks, _ = run("jump:0", *call, "--time-limit", "1000", status=(0,))
+    with open("t.csv") as f:
+        whole = f.read()
+    cut, near = 0, random.Random(1)
+    for at in sorted(near.sample(range(1, looks), 60)):
+        for name in ("m.mercer", "m.mercer.tuning", "t.csv"):
+            if os.path.exists(name):
+                os.remove(name)
+        run("jump:%d:999.96" % at, *call, "--time-limit", "1000")
+        cut += os.path.exists("m.mercer.tuning")
+        tap.mercer(*call, "--threads", 1)
+        with open("t.csv") as f:
+            assert f.read() == whole, at
+    assert cut > 30, cut
+
+
 def test_ridge_without_the_matrix():
     """K does not fit: the limit ends conjugate gradients without a model, and is not taken for rounding."""
     table("n.csv", 1500, 0)

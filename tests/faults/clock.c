@@ -1,15 +1,16 @@
 /* clock.c: a library to preload, with another clock for the program: time that depends on what the
  * program does, not on what else the machine does.
  *
- *   CLOCK=jump:K  the K-th look at the clock finds that a million seconds have passed
- *   CLOCK=leap    a thousand seconds pass between two looks
- *   CLOCK=work    time passes as the process has it from the processor
+ *   CLOCK=jump:K[:S]  the K-th look at the clock finds that S seconds (a million) have passed
+ *   CLOCK=leap        a thousand seconds pass between two looks
+ *   CLOCK=work        time passes as the process has it from the processor
  *
  * At the end CLOCK_COUNT (a file) gets the number of looks, and the most seconds of the processor
  * between two of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 static long looks, jump;
+static double jump_seconds = 1e6;
 static int by_work, leaps;
 static double last, most;
 
@@ -39,6 +41,8 @@ __attribute__((constructor)) static void begin(void)
     by_work = how && strcmp(how, "work") == 0;
     leaps = how && strcmp(how, "leap") == 0;
     jump = how && strncmp(how, "jump:", 5) == 0 ? atol(how + 5) : 0;
+    const char *far = jump ? strchr(how + 5, ':') : NULL;
+    jump_seconds = far ? atof(far + 1) : jump_seconds;
     last = work();
 }
 
@@ -54,8 +58,11 @@ int clock_gettime(clockid_t which, struct timespec *t)
     int status = ask(by_work ? CLOCK_PROCESS_CPUTIME_ID : which, t);
     if (leaps)
         t->tv_sec += 1000 * looks;
-    if (jump && looks >= jump)
-        t->tv_sec += 1000000;
+    if (jump && looks >= jump) {
+        long nanoseconds = t->tv_nsec + (long)(fmod(jump_seconds, 1) * 1e9);
+        t->tv_sec += (time_t)jump_seconds + nanoseconds / 1000000000;
+        t->tv_nsec = nanoseconds % 1000000000;
+    }
     return status;
 }
 
