@@ -421,7 +421,7 @@ mcr_status mcr_linear_balance(mcr_gram *d, const mcr_qp *p, double wanted, doubl
 {
     mcr_status s = MCR_OK;
     for (int pass = 0; pass < 4 && !p->no_sum && !s; pass++) {
-        double sum, slack;
+        double sum, slack = 0;
         bool free_only = true;
         s = find_excess(d, p, b, wanted, &sum);
         if (!s)
