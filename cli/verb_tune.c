@@ -241,8 +241,8 @@ static void print_summary(const tune_job *job)
            r->metric, r->points, r->possible, r->fits, r->seconds);
     print_best(r);
     if (beaten)
-        printf("  %" PRId64
-               " points were dropped before all folds were tested: they could not win\n",
+        printf("  %" PRId64 " points were dropped before all folds were tested: they could not win "
+                            "or were clearly behind\n",
                beaten);
     if (failed)
         printf("  %" PRId64 " points could not be trained\n", failed);

@@ -142,7 +142,7 @@ typedef struct mcr_search {
 
 typedef enum mcr_point_state {
     MCR_POINT_DONE = 0,
-    MCR_POINT_BEATEN, /* not tested on all splits, because it could not win */
+    MCR_POINT_BEATEN, /* not tested on all splits, because it could not win or was clearly behind */
     MCR_POINT_FAILED  /* training failed */
 } mcr_point_state;
 
