@@ -242,7 +242,7 @@ static void print_summary(const tune_job *job)
     print_best(r);
     if (beaten)
         printf("  %" PRId64 " points were dropped before all folds were tested: they could not win "
-                            "or were clearly behind\n",
+               "or were clearly behind\n",
                beaten);
     if (failed)
         printf("  %" PRId64 " points could not be trained\n", failed);
