@@ -66,8 +66,8 @@ static bool take_text(header *h, const char **text, size_t *length)
 /* "<f8": byte order, kind, bytes. */
 static mcr_status read_type(header *h, mcr_npy *npy)
 {
-    const char *text;
-    size_t length;
+    const char *text = NULL;
+    size_t length = 0;
     skip_blanks(h);
     if (h->p < h->end && *h->p == '[')
         return mcr_input_fail(h->in, "the array has named fields; save a plain matrix of numbers");
