@@ -205,6 +205,20 @@ static mcr_status use_arrays(mcr *ctx, void *arg)
     return s;
 }
 
+static mcr_status use_list(mcr *ctx, void *arg)
+{
+    static const unsigned char bytes[] = {1, 0, 0, 0, 0, 0, 0, 0, 'a', 1, 0, 0, 0, 0, 0, 0, 0, 'b'};
+    mcr_reader r = {.ctx = ctx, .at = bytes, .end = bytes + sizeof bytes, .file = "f", .what = "w"};
+    (void)arg;
+    char **text = mcr_get_texts(&r, 2);
+    mcr_status s = mcr_reader_end(&r);
+    assert_true((text != NULL) == (s == MCR_OK));
+    if (text)
+        assert_true(strcmp(text[0], "a") == 0 && strcmp(text[1], "b") == 0);
+    mcr_free_each(ctx, text, 2);
+    return s;
+}
+
 /* A text that could not grow keeps its status, and takes nothing more. */
 static mcr_status use_writing(mcr *ctx, void *arg)
 {
@@ -259,6 +273,7 @@ static void test_without_memory(void **state)
     (void)state;
     test_sweep_allocations("sections", use_writing, NULL);
     test_sweep_allocations("texts and arrays", use_arrays, NULL);
+    test_sweep_allocations("a list of texts", use_list, NULL);
 }
 
 /* ---- sections ---------------------------------------------------------------------------------*/

@@ -51,12 +51,12 @@ static void test_report(void **state)
 static void test_info(void **state)
 {
     mcr *ctx = *state;
-    for (int c = 0; c < 8; c++) {
+    for (int c = 0; c < 9; c++) {
         forged f = forge_new(ctx, "moons", 8, "svm", "C=1");
         const double number[5] = {0};
         mcr_text t;
         mcr_text_init(&t, ctx);
-        mcr_put_text(&t, c == 1 ? NULL : "svm");
+        mcr_put_text(&t, c == 1 ? NULL : c == 8 ? "svm*/" : "svm");
         mcr_put_text(&t, c == 2 ? NULL : "C=1");
         mcr_put_text(&t, c == 3 ? NULL : "0.1");
         mcr_put_i64(&t, 0);
