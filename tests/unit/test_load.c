@@ -443,7 +443,8 @@ static void test_extras(void **state)
 {
     mcr *ctx = *state;
     const double value[] = {1, 2}, bad[] = {1, INFINITY};
-    for (int c = 0; c < 6; c++) {
+    const double target[][2] = {{0, 1}, {-1, 0}, {0, 1000}, {0.5, 1}}; /* numbers of classes */
+    for (int c = 0; c < 10; c++) {
         forged f = forge_new(ctx, "blobs", 9, "svm", "C=1");
         mcr_text t;
         char name[16];
@@ -452,13 +453,13 @@ static void test_extras(void **state)
         mcr_put_i64(&t, extras);
         for (int e = 0; e < extras; e++) {
             snprintf(name, sizeof name, "n%d", e);
-            mcr_put_text(&t, c == 1 ? NULL : name);
-            mcr_put_reals(&t, c == 2 ? bad : value, 2);
+            mcr_put_text(&t, c == 1 ? NULL : c >= 6 ? MCR_EXTRA_TARGET : name);
+            mcr_put_reals(&t, c >= 6 ? target[c - 6] : c == 2 ? bad : value, 2);
         }
         if (c == 5)
             mcr_text_add(&t, "x", 1);
         put_part(&f, "MORE", &t);
-        try_forged(&f, c && c != 4 ? "its numbers" : NULL);
+        try_forged(&f, c && c != 4 && c != 6 ? "its numbers" : NULL);
         forged_free(&f);
     }
 }
